@@ -1,0 +1,95 @@
+// Structured control flow. Any region may use outer values.
+
+#ifndef CUDA_TILE_CONTROL_FLOW_OPS_TD
+#define CUDA_TILE_CONTROL_FLOW_OPS_TD
+
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "CudaTileCoreOps.td"
+
+def CudaTile_ForOp : CudaTile_RegionOp<"for", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ContinueOp">]> {
+  let summary = "counted loop";
+  let description = [{
+    Runs from `lower_bound` up to but not including `upper_bound`; `step` must
+    be positive. The comparison is signed unless marked `unsigned` (13.2).
+
+    ```mlir
+    %r = for %i in (%lb to %ub, step %st) : tile<i32> iter_values(%a = %x) -> (tile<f32>) {
+      continue %a : tile<f32>
+    }
+    ```
+  }];
+  let arguments = (ins CudaTile_IntScalar:$lower_bound, CudaTile_IntScalar:$upper_bound,
+                       CudaTile_IntScalar:$step, Variadic<AnyType>:$init_values,
+                       UnitAttr:$unsignedCmp);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def CudaTile_LoopOp : CudaTile_RegionOp<"loop", [RecursiveMemoryEffects]> {
+  let summary = "loop until `break`";
+  let description = [{
+    `continue` carries values of the types of the initial values to the next
+    round, `break` the results out of the loop.
+
+    ```mlir
+    %r = loop iter_values(%a = %x) : tile<f32> -> tile<i32> {
+      if %c { break %n : tile<i32> }
+      continue %a : tile<f32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$init_values);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def CudaTile_IfOp : CudaTile_RegionOp<"if", [RecursiveMemoryEffects]> {
+  let summary = "branch";
+  let description = [{
+    With results, each branch yields them or leaves by `break`, `continue` or
+    `return`; without, a branch may also fall through.
+
+    ```mlir
+    %r = if %c -> (tile<f32>) { yield %a : tile<f32> } else { yield %b : tile<f32> }
+    ```
+  }];
+  let arguments = (ins CudaTile_BoolScalar:$condition);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$then_region, MaxSizedRegion<1>:$else_region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+class CudaTile_TerminatorOp<string mnemonic, list<Trait> traits = []>
+    : CudaTile_Op<mnemonic, !listconcat([Pure, Terminator], traits)> {
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "($operands^ `:` custom<TileIRTypes>(type($operands)))? attr-dict";
+  let builders = [OpBuilder<(ins), "">];
+}
+
+def CudaTile_YieldOp : CudaTile_TerminatorOp<"yield", [
+    ReturnLike, ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
+  let summary = "end of a branch or of a combiner";
+}
+
+def CudaTile_ContinueOp : CudaTile_TerminatorOp<"continue"> {
+  let summary = "next round of the innermost loop";
+  let hasVerifier = 1;
+}
+
+def CudaTile_BreakOp : CudaTile_TerminatorOp<"break"> {
+  let summary = "leave the innermost `loop`";
+  let hasVerifier = 1;
+}
+
+def CudaTile_ReturnOp : CudaTile_TerminatorOp<"return"> {
+  let summary = "leave the kernel";
+  let hasVerifier = 1;
+}
+
+#endif // CUDA_TILE_CONTROL_FLOW_OPS_TD
