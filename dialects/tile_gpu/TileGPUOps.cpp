@@ -1,0 +1,337 @@
+// The tile_gpu dialect: rules and folds of the operations.
+
+#include "TileGPU.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace tile_gpu;
+
+#define GET_OP_CLASSES
+#include "TileGPUOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared rules
+//===----------------------------------------------------------------------===//
+
+static int64_t numElements(ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); }
+
+/// The tile types among `types` have one shape and one layout.
+static LogicalResult verifyElementwise(Operation *op, TypeRange types) {
+  TileType first;
+  for (Type type : types) {
+    auto tile = dyn_cast<TileType>(type);
+    if (!tile)
+      continue;
+    if (!first)
+      first = tile;
+    if (tile.getShape() != first.getShape() || tile.getLayout() != first.getLayout())
+      return op->emitOpError("operands and result must have one shape and layout, found ")
+             << first << " and " << tile;
+  }
+  return success();
+}
+
+static LogicalResult verifyElementwise(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return verifyElementwise(op, types);
+}
+
+static LogicalResult verifyTensor(Operation *op, ArrayRef<int64_t> shape, ValueRange starts,
+                                  ValueRange sizes, ValueRange strides, ArrayRef<bool> inBounds,
+                                  int64_t alignment) {
+  size_t rank = shape.size();
+  if (starts.size() != rank || sizes.size() != rank || strides.size() != rank ||
+      inBounds.size() != rank)
+    return op->emitOpError("needs ") << rank << " starts, sizes, strides and in_bounds, found "
+                                     << starts.size() << ", " << sizes.size() << ", "
+                                     << strides.size() << " and " << inBounds.size();
+  if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
+    return op->emitOpError("alignment must be a power of two, found ") << alignment;
+  return success();
+}
+
+static LogicalResult verifySameElementType(Operation *op, Type a, Type b) {
+  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
+    return op->emitOpError("element types differ: ") << a << " and " << b;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles in registers
+//===----------------------------------------------------------------------===//
+
+LogicalResult SplatOp::verify() {
+  return verifySameElementType(*this, getSource().getType(), getType());
+}
+
+LogicalResult IotaOp::verify() {
+  if (getType().getShape().size() != 1 || !getType().getElementType().isInteger())
+    return emitOpError("gives a rank-1 tile of integers, found ") << getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto source = cast<TileType>(getSource().getType()).getShape(), result = getType().getShape();
+  bool fits = source.size() == result.size();
+  for (size_t i = 0; fits && i < source.size(); ++i)
+    fits = source[i] == 1 || source[i] == result[i];
+  if (!fits)
+    return emitOpError("cannot repeat ") << getSource().getType() << " to " << getType();
+  return verifySameElementType(*this, getSource().getType(), getType());
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult();
+}
+
+LogicalResult ReshapeOp::verify() {
+  if (numElements(cast<TileType>(getSource().getType()).getShape()) !=
+      numElements(getType().getShape()))
+    return emitOpError("changes the number of elements: ")
+           << getSource().getType() << " to " << getType();
+  return verifySameElementType(*this, getSource().getType(), getType());
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto inner = getSource().getDefiningOp<ReshapeOp>()) {
+    if (inner.getSource().getType() == getType())
+      return inner.getSource();
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
+  return {};
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  if (cast<TileType>(getSource().getType()).getShape() != getType().getShape())
+    return emitOpError("changes the shape: ") << getSource().getType() << " to " << getType();
+  return verifySameElementType(*this, getSource().getType(), getType());
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto inner = getSource().getDefiningOp<ConvertLayoutOp>()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
+  return {};
+}
+
+LogicalResult PermuteOp::verify() {
+  auto source = cast<TileType>(getSource().getType()).getShape(), result = getType().getShape();
+  ArrayRef<int64_t> permutation = getPermutation();
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  bool fits = sorted == llvm::to_vector(llvm::seq<int64_t>(0, source.size())) &&
+              source.size() == result.size();
+  for (size_t i = 0; fits && i < result.size(); ++i)
+    fits = result[i] == source[permutation[i]];
+  if (!fits)
+    return emitOpError("does not permute ") << getSource().getType() << " to " << getType();
+  return verifySameElementType(*this, getSource().getType(), getType());
+}
+
+OpFoldResult PermuteOp::fold(FoldAdaptor) {
+  ArrayRef<int64_t> permutation = getPermutation();
+  bool identity = permutation == ArrayRef<int64_t>(llvm::to_vector(
+                                     llvm::seq<int64_t>(0, permutation.size())));
+  return identity && getSource().getType() == getType() ? OpFoldResult(getSource())
+                                                        : OpFoldResult();
+}
+
+LogicalResult CatOp::verify() {
+  auto lhs = cast<TileType>(getLhs().getType()).getShape();
+  auto rhs = cast<TileType>(getRhs().getType()).getShape();
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= static_cast<int64_t>(lhs.size()) || lhs.size() != rhs.size())
+    return emitOpError("cannot concatenate along dimension ") << dim;
+  SmallVector<int64_t> expected(lhs);
+  expected[dim] += rhs[dim];
+  if (ArrayRef<int64_t>(expected) != getType().getShape())
+    return emitOpError("result shape does not fit the operands: ") << getType();
+  return success();
+}
+
+/// `slice` cuts `whole` evenly and there is an index for each dimension.
+static LogicalResult verifySlice(Operation *op, TileType slice, TileType whole, size_t indices) {
+  bool fits = slice.getShape().size() == whole.getShape().size() &&
+              indices == whole.getShape().size();
+  for (size_t i = 0; fits && i < indices; ++i)
+    fits = whole.getShape()[i] % slice.getShape()[i] == 0;
+  if (!fits)
+    return op->emitOpError() << slice << " is not a slice of " << whole << " at " << indices
+                             << " indices";
+  return verifySameElementType(op, slice, whole);
+}
+
+LogicalResult ExtractSliceOp::verify() {
+  return verifySlice(*this, getType(), cast<TileType>(getSource().getType()),
+                     getIndices().size());
+}
+
+LogicalResult InsertSliceOp::verify() {
+  return verifySlice(*this, cast<TileType>(getSource().getType()),
+                     cast<TileType>(getDestination().getType()), getIndices().size());
+}
+
+LogicalResult ExtractScalarOp::verify() {
+  auto tile = cast<TileType>(getSource().getType());
+  if (numElements(tile.getShape()) != 1)
+    return emitOpError("needs a tile with one element, found ") << tile;
+  return verifySameElementType(*this, tile, getType());
+}
+
+LogicalResult CallOp::verify() { return verifyElementwise(*this); }
+
+LogicalResult InlinePtxOp::verify() {
+  if (getPack() < 1)
+    return emitOpError("pack must be positive");
+  return verifyElementwise(*this);
+}
+
+LogicalResult FToFOp::verify() {
+  if (!llvm::is_contained({"rn", "rz", "rna", "rp"}, getRounding()))
+    return emitOpError("rounding must be rn, rz, rna or rp, found ") << getRounding();
+  return verifyElementwise(*this);
+}
+
+LogicalResult PackOp::verify() {
+  auto bits = [](TileType tile) {
+    return numElements(tile.getShape()) * tile.getElementType().getIntOrFloatBitWidth();
+  };
+  auto source = cast<TileType>(getSource().getType());
+  if (source.getShape().size() != 1 || getType().getShape().size() != 1 ||
+      bits(source) != bits(getType()))
+    return emitOpError("needs rank-1 tiles of one size in bits, found ")
+           << source << " and " << getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyAggregate(Operation *op, ValueRange operands, ArrayAttr identities,
+                                     int64_t dim, Block &body) {
+  if (operands.empty() || identities.size() != operands.size())
+    return op->emitOpError("needs one identity for each of at least one operand");
+  auto first = cast<TileType>(operands[0].getType());
+  if (dim < 0 || dim >= static_cast<int64_t>(first.getShape().size()))
+    return op->emitOpError("has no dimension ") << dim << " in " << first;
+  if (failed(verifyElementwise(op, operands.getTypes())))
+    return failure();
+  if (body.getNumArguments() != 2 * operands.size())
+    return op->emitOpError("body must take ") << 2 * operands.size() << " scalars";
+  Operation *yield = body.getTerminator();
+  if (yield->getNumOperands() != operands.size())
+    return op->emitOpError("body must yield ") << operands.size() << " scalars";
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    Type element = cast<TileType>(operand.getType()).getElementType();
+    if (body.getArgument(2 * i).getType() != element ||
+        body.getArgument(2 * i + 1).getType() != element ||
+        yield->getOperand(i).getType() != element)
+      return op->emitOpError("body must take and yield ") << element << " for operand " << i;
+  }
+  return success();
+}
+
+LogicalResult ReduceOp::verifyRegions() {
+  return verifyAggregate(*this, getOperands(), getIdentities(), getDim(), getBody().front());
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  return verifyAggregate(*this, getOperands(), getIdentities(), getDim(), getBody().front());
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadOp::verify() {
+  return verifyTensor(*this, getType().getShape(), getStarts(), getSizes(), getStrides(),
+                      getInBounds(), getAlignment());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyTensor(*this, cast<TileType>(getValue().getType()).getShape(), getStarts(),
+                      getSizes(), getStrides(), getInBounds(), getAlignment());
+}
+
+LogicalResult AtomicRedOp::verify() {
+  return verifyTensor(*this, cast<TileType>(getValue().getType()).getShape(), getStarts(),
+                      getSizes(), getStrides(), getInBounds(), getAlignment());
+}
+
+LogicalResult AsyncLoadOp::verify() {
+  return verifyTensor(*this, cast<BufferType>(getBuffer().getType()).getShape(), getStarts(),
+                      getSizes(), getStrides(), getInBounds(), getAlignment());
+}
+
+static LogicalResult verifyAddresses(Operation *op, Type addresses) {
+  if (!getElementTypeOrSelf(addresses).isInteger(64))
+    return op->emitOpError("addresses must be i64, found ") << addresses;
+  return verifyElementwise(op);
+}
+
+LogicalResult GatherOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
+LogicalResult ScatterOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
+LogicalResult AtomicRMWOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
+LogicalResult AtomicCASOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyBufferHolds(Operation *op, TileType tile, BufferType buffer) {
+  if (tile.getShape() != buffer.getShape() || buffer.getStages() != 1)
+    return op->emitOpError() << buffer << " does not hold " << tile;
+  return verifySameElementType(op, tile, buffer);
+}
+
+LogicalResult StageOp::verify() {
+  auto source = cast<BufferType>(getSource().getType());
+  auto expected = BufferType::get(getContext(), source.getShape(), source.getElementType(),
+                                  source.getOrder(), source.getSwizzle(), source.getPad(), 1);
+  if (getType() != expected)
+    return emitOpError("one stage of ") << source << " is " << expected << ", not " << getType();
+  return success();
+}
+
+LogicalResult ToSharedOp::verify() {
+  return verifyBufferHolds(*this, cast<TileType>(getSource().getType()), getType());
+}
+
+LogicalResult LocalStoreOp::verify() {
+  return verifyBufferHolds(*this, cast<TileType>(getValue().getType()),
+                           cast<BufferType>(getBuffer().getType()));
+}
+
+LogicalResult LocalLoadOp::verify() {
+  return verifyBufferHolds(*this, getType(), cast<BufferType>(getBuffer().getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix product
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> shapeOf(Type type) {
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return buffer.getShape();
+  return cast<TileType>(type).getShape();
+}
+
+LogicalResult DotOp::verify() {
+  ArrayRef<int64_t> lhs = shapeOf(getLhs().getType()), rhs = shapeOf(getRhs().getType()),
+                    acc = getType().getShape();
+  if (lhs.size() != 2 || rhs.size() != 2 || acc.size() != 2 || lhs[1] != rhs[0] ||
+      acc[0] != lhs[0] || acc[1] != rhs[1])
+    return emitOpError("shapes do not form a matrix product: ")
+           << getLhs().getType() << ", " << getRhs().getType() << ", " << getType();
+  return success();
+}

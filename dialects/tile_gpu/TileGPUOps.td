@@ -1,0 +1,488 @@
+// Operations of the tile_gpu dialect.
+
+#ifndef TILE_GPU_OPS_TD
+#define TILE_GPU_OPS_TD
+
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "TileGPUTypes.td"
+
+class TileGPU_Op<string mnemonic, list<Trait> traits = []>
+    : Op<TileGPU_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Tiles in registers
+//===----------------------------------------------------------------------===//
+
+def TileGPU_SplatOp : TileGPU_Op<"splat", [Pure]> {
+  let summary = "tile of one value";
+  let description = "Example: `%t = tile_gpu.splat %x : f32 -> !tile_gpu.tile<64x32xf32>`";
+  let arguments = (ins TileGPU_Scalar:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_IotaOp : TileGPU_Op<"iota", [Pure]> {
+  let summary = "0, 1, 2, ... along the only dimension";
+  let description = "Example: `%t = tile_gpu.iota : !tile_gpu.tile<128xi32>`";
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+class TileGPU_ShapeOp<string mnemonic> : TileGPU_Op<mnemonic, [Pure]> {
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TileGPU_BroadcastOp : TileGPU_ShapeOp<"broadcast"> {
+  let summary = "repeat along dimensions of size 1";
+  let description = [{
+    Moves no data: every thread that needs an element holds it, since the source
+    has no digits in the repeated dimensions.
+  }];
+}
+
+def TileGPU_ReshapeOp : TileGPU_ShapeOp<"reshape"> {
+  let summary = "change the shape, keeping the row-major order";
+  let description = "Moves no data: the digits are grouped anew.";
+}
+
+def TileGPU_ConvertLayoutOp : TileGPU_ShapeOp<"convert_layout"> {
+  let summary = "give a tile another layout";
+  let description = "Through shared memory, unless both layouts put the elements in the same places.";
+}
+
+def TileGPU_PermuteOp : TileGPU_Op<"permute", [Pure]> {
+  let summary = "permute dimensions";
+  let description = [{
+    Dimension i of the result is dimension `permutation[i]` of the source. Moves
+    no data. Example:
+    `%t = tile_gpu.permute %x [1, 0] : !tile_gpu.tile<2x4xf32> -> !tile_gpu.tile<4x2xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source $permutation attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TileGPU_CatOp : TileGPU_Op<"cat", [Pure]> {
+  let summary = "concatenate two tiles along a dimension";
+  let arguments = (ins TileGPU_Tile:$lhs, TileGPU_Tile:$rhs, I64Attr:$dim);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `dim` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ExtractSliceOp : TileGPU_Op<"extract_slice", [Pure]> {
+  let summary = "one slice of a tile";
+  let description = "Index k picks the k-th slice, as in `cuda_tile.extract`.";
+  let arguments = (ins TileGPU_Tile:$source, Variadic<I32>:$indices);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_InsertSliceOp : TileGPU_Op<"insert_slice", [Pure, AllTypesMatch<["destination", "result"]>]> {
+  let summary = "a tile with one slice replaced";
+  let arguments = (ins TileGPU_Tile:$source, TileGPU_Tile:$destination, Variadic<I32>:$indices);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ExtractScalarOp : TileGPU_Op<"extract_scalar", [Pure]> {
+  let summary = "the element of a tile with one element";
+  let description = "Example: `%x = tile_gpu.extract_scalar %t : !tile_gpu.tile<1x1xf32> -> f32`";
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Scalar:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_CallOp : TileGPU_Op<"call", [Pure]> {
+  let summary = "apply an LLVM intrinsic or a libdevice function to each element";
+  let description = [{
+    `callee` is an intrinsic (`llvm.nvvm.add.rz.f`) or a function of libdevice
+    (`__nv_sinf`). All operands and the result have one shape and layout.
+    Example: `%r = tile_gpu.call "__nv_sinf"(%x) : (!tile_gpu.tile<64xf32>) -> !tile_gpu.tile<64xf32>`
+  }];
+  let arguments = (ins StrAttr:$callee, Variadic<TileGPU_TileOrScalar>:$operands);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_InlinePtxOp : TileGPU_Op<"inline_ptx", [Pure]> {
+  let summary = "apply PTX instructions to each group of elements";
+  let description = [{
+    `$0` is the result, `$1`, `$2`, ... are the operands; `constraints` are those
+    of LLVM inline assembly. The instructions must have no side effects.
+    With `pack = n`, each application takes n consecutive registers of every
+    operand and gives n of the result (for packed conversions).
+    Example: `%r = tile_gpu.inline_ptx "tanh.approx.f32 $0, $1;" "=f,f" (%x)
+    : (!tile_gpu.tile<64xf32>) -> !tile_gpu.tile<64xf32>`
+  }];
+  let arguments = (ins StrAttr:$ptx, StrAttr:$constraints,
+                       Variadic<TileGPU_TileOrScalar>:$operands,
+                       DefaultValuedAttr<I64Attr, "1">:$pack);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = [{
+    $ptx $constraints (`pack` $pack^)? `(` $operands `)` attr-dict `:`
+    functional-type($operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_FToFOp : TileGPU_Op<"ftof", [Pure]> {
+  let summary = "convert between float formats that `arith` cannot";
+  let description = [{
+    To and from the 8-bit formats and tf32, and narrowing in a rounding mode.
+    `rounding` is that of PTX `cvt`: `rn`, `rz`, `rna`, `rp`.
+    Example: `%r = tile_gpu.ftof %x "rn" : !tile_gpu.tile<64xf32> -> !tile_gpu.tile<64xf8E4M3FN>`
+  }];
+  let arguments = (ins TileGPU_TileOrScalar:$source, StrAttr:$rounding);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = "$source $rounding attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_PackOp : TileGPU_Op<"pack", [Pure]> {
+  let summary = "reinterpret the bytes of a rank-1 tile with another element width";
+  let description = "Little endian. Serves `pack` and `unpack` of `cuda_tile`.";
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+class TileGPU_AggregateOp<string mnemonic> : TileGPU_Op<mnemonic, [
+    RecursiveMemoryEffects, RecursivelySpeculatable,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
+}
+
+def TileGPU_ReduceOp : TileGPU_AggregateOp<"reduce"> {
+  let summary = "reduce along one dimension";
+  let description = [{
+    The body takes, for each operand, an element and an accumulator, and yields
+    the new accumulators. `within_warp` leaves one partial result for each warp
+    digit of the dimension; the dimension then stays, with that size.
+
+    ```mlir
+    %r = tile_gpu.reduce %x dim 1 identities [0.0 : f32] {
+    ^bb0(%e: f32, %a: f32):
+      %s = arith.addf %e, %a : f32
+      tile_gpu.yield %s : f32
+    } : (!tile_gpu.tile<4x64xf32>) -> !tile_gpu.tile<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<TileGPU_Tile>:$operands, I64Attr:$dim, ArrayAttr:$identities,
+                       UnitAttr:$within_warp);
+  let results = (outs Variadic<TileGPU_TileOrScalar>:$results);
+  let assemblyFormat = [{
+    $operands `dim` $dim `identities` $identities (`within_warp` $within_warp^)? $body attr-dict
+    `:` functional-type($operands, results)
+  }];
+}
+
+def TileGPU_ScanOp : TileGPU_AggregateOp<"scan"> {
+  let summary = "inclusive prefix along one dimension";
+  let description = "As `reduce`; no warp digits may lie in the dimension.";
+  let arguments = (ins Variadic<TileGPU_Tile>:$operands, I64Attr:$dim, ArrayAttr:$identities,
+                       UnitAttr:$reverse);
+  let results = (outs Variadic<TileGPU_Tile>:$results);
+  let assemblyFormat = [{
+    $operands `dim` $dim `identities` $identities (`reverse` $reverse^)? $body attr-dict
+    `:` functional-type($operands, results)
+  }];
+}
+
+def TileGPU_YieldOp : TileGPU_Op<"yield", [Pure, Terminator, ReturnLike,
+                                           ParentOneOf<["ReduceOp", "ScanOp"]>]> {
+  let summary = "end of a combiner";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+  let builders = [OpBuilder<(ins), "">];
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+defvar TileGPU_TensorDescription = [{
+    The tensor: `base` is the address of its first element; for each dimension
+    of the tile, `starts` is the coordinate of the tile's first element, `sizes`
+    the extent of the tensor and `strides` the distance in elements, all i64.
+    Coordinates at or past the extent are outside, except in dimensions that
+    `in_bounds` promises to be inside. `alignment` is the power of two, in
+    bytes, that divides every address at which a run along the contiguous
+    dimension may start.
+}];
+
+def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "load a tile of a tensor";
+  let description = TileGPU_TensorDescription # [{
+
+    Example:
+    ```mlir
+    %t = tile_gpu.load %p[%i, %j] sizes [%m, %n] strides [%s, %one] padding <zero>
+        alignment 16 in_bounds [false, true] : !tile_gpu.tile<64x32xf16>
+    ```
+  }];
+  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$starts, Variadic<I64>:$sizes,
+                       Variadic<I64>:$strides, OptionalAttr<TileGPU_PaddingAttr>:$padding,
+                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
+                       OptionalAttr<TileGPU_ScopeAttr>:$scope);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
+    (`padding` $padding^)? `alignment` $alignment `in_bounds` $in_bounds
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_StoreOp : TileGPU_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "store a tile into a tensor";
+  let description = "Elements outside are dropped." # TileGPU_TensorDescription;
+  let arguments = (ins TileGPU_Tile:$value, TileGPU_Pointer:$base, Variadic<I64>:$starts,
+                       Variadic<I64>:$sizes, Variadic<I64>:$strides,
+                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
+                       OptionalAttr<TileGPU_ScopeAttr>:$scope);
+  let assemblyFormat = [{
+    $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
+    `alignment` $alignment `in_bounds` $in_bounds
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AtomicRedOp : TileGPU_Op<"atomic_red", [AttrSizedOperandSegments,
+                                                    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "atomically reduce a tile into a tensor";
+  let description = "Relaxed. Elements outside are dropped." # TileGPU_TensorDescription;
+  let arguments = (ins TileGPU_AtomicKindAttr:$kind, TileGPU_Tile:$value, TileGPU_Pointer:$base,
+                       Variadic<I64>:$starts, Variadic<I64>:$sizes, Variadic<I64>:$strides,
+                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds, TileGPU_ScopeAttr:$scope);
+  let assemblyFormat = [{
+    $kind $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
+    `alignment` $alignment `in_bounds` $in_bounds `scope` $scope attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_GatherOp : TileGPU_Op<"gather", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "load from a tile of addresses";
+  let description = [{
+    `contiguity` is the number of consecutive elements, along the last
+    dimension, whose addresses follow each other, that share a mask value and
+    start at a multiple of `alignment` bytes. Addresses are i64; a scalar address
+    gives a scalar.
+  }];
+  let arguments = (ins TileGPU_TileOrScalar:$addresses, Optional<TileGPU_TileOrScalar>:$mask,
+                       Optional<TileGPU_TileOrScalar>:$other, I64Attr:$contiguity, I64Attr:$alignment,
+                       DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
+                       OptionalAttr<TileGPU_ScopeAttr>:$scope);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = [{
+    $addresses (`mask` $mask^)? (`other` $other^)? `contiguity` $contiguity `alignment` $alignment
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
+    type($addresses) (`,` `mask` type($mask)^)? (`,` `other` type($other)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ScatterOp : TileGPU_Op<"scatter", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "store to a tile of addresses";
+  let description = "As `gather`.";
+  let arguments = (ins TileGPU_TileOrScalar:$value, TileGPU_TileOrScalar:$addresses,
+                       Optional<TileGPU_TileOrScalar>:$mask, I64Attr:$contiguity, I64Attr:$alignment,
+                       DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
+                       OptionalAttr<TileGPU_ScopeAttr>:$scope);
+  let assemblyFormat = [{
+    $value `,` $addresses (`mask` $mask^)? `contiguity` $contiguity `alignment` $alignment
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
+    type($value) `,` type($addresses) (`,` `mask` type($mask)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [AttrSizedOperandSegments,
+                                                    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "atomic read-modify-write at a tile of addresses";
+  let description = [{
+    Once for each element, by one thread; all holders of the element get the old
+    value. A scalar address means one transaction for the whole block.
+  }];
+  let arguments = (ins TileGPU_AtomicKindAttr:$kind, TileGPU_TileOrScalar:$addresses,
+                       TileGPU_TileOrScalar:$value, Optional<TileGPU_TileOrScalar>:$mask,
+                       TileGPU_OrderingAttr:$ordering, TileGPU_ScopeAttr:$scope);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = [{
+    $kind $addresses `,` $value (`mask` $mask^)? `ordering` $ordering `scope` $scope attr-dict `:`
+    type($addresses) `,` type($value) (`,` `mask` type($mask)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [AttrSizedOperandSegments,
+                                                    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "atomic compare and swap at a tile of addresses";
+  let description = "Compares bits. As `atomic_rmw`.";
+  let arguments = (ins TileGPU_TileOrScalar:$addresses, TileGPU_TileOrScalar:$compare,
+                       TileGPU_TileOrScalar:$value, Optional<TileGPU_TileOrScalar>:$mask,
+                       TileGPU_OrderingAttr:$ordering, TileGPU_ScopeAttr:$scope);
+  let results = (outs TileGPU_TileOrScalar:$result);
+  let assemblyFormat = [{
+    $addresses `,` $compare `,` $value (`mask` $mask^)? `ordering` $ordering `scope` $scope
+    attr-dict `:` type($addresses) `,` type($value) (`,` `mask` type($mask)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def TileGPU_AllocOp : TileGPU_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a buffer in shared memory";
+  let description = [{
+    `offset`, in bytes from the start of the block's shared memory, is set by
+    `allocate-shared-memory`.
+    Example: `%b = tile_gpu.alloc : !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 3>`
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs TileGPU_Buffer:$result);
+  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($result)";
+}
+
+def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
+  let summary = "one stage of a buffer";
+  let description = "Example: `%s = tile_gpu.stage %b[%i] : !tile_gpu.buffer<..., stages = 3> -> !tile_gpu.buffer<...>`";
+  let arguments = (ins TileGPU_Buffer:$source, I32:$index);
+  let results = (outs TileGPU_Buffer:$result);
+  let assemblyFormat = "$source `[` $index `]` attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_ToSharedOp : TileGPU_Op<"to_shared", [Pure]> {
+  let summary = "a tile's value as an operand in shared memory";
+  let description = [{
+    Value semantics, used before buffers are placed: `stage-operands` makes them,
+    `pipeline-loads` turns those fed by loads into asynchronous copies, and
+    `place-buffers` the others into stores.
+  }];
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Buffer:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_LocalStoreOp : TileGPU_Op<"local_store"> {
+  let summary = "write a tile to a buffer";
+  let arguments = (ins TileGPU_Tile:$value, Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_LocalLoadOp : TileGPU_Op<"local_load"> {
+  let summary = "read a tile from a buffer";
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead]>:$buffer);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_AsyncLoadOp : TileGPU_Op<"async_load", [AttrSizedOperandSegments]> {
+  let summary = "start copying a tile of a tensor to a buffer";
+  let description = "With `cp.async`; elements outside become zero." # TileGPU_TensorDescription;
+  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$starts, Variadic<I64>:$sizes,
+                       Variadic<I64>:$strides, Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer,
+                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       Optional<I1>:$predicate);
+  let assemblyFormat = [{
+    $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]` `,` $buffer
+    (`if` $predicate^)? `alignment` $alignment `in_bounds` $in_bounds attr-dict `:` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AsyncCommitOp : TileGPU_Op<"async_commit", [MemoryEffects<[MemWrite]>]> {
+  let summary = "close the group of asynchronous copies started since the last one";
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_AsyncWaitOp : TileGPU_Op<"async_wait", [MemoryEffects<[MemWrite]>]> {
+  let summary = "wait until at most `pending` groups of this thread are in flight";
+  let description = "Other threads see the data after a barrier. Example: `tile_gpu.async_wait 1`";
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the block; orders their memory accesses";
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix product
+//===----------------------------------------------------------------------===//
+
+def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product plus accumulator";
+  let description = [{
+    lhs is M x K, rhs K x N, both in registers or in shared memory. The layout
+    of the accumulator selects the instruction.
+    `lhs_unsigned`, `rhs_unsigned` say how 8-bit integers are read.
+
+    ```mlir
+    %d = tile_gpu.dot %a, %b, %c : !tile_gpu.buffer<64x32xf16, swizzle = 64>,
+        !tile_gpu.buffer<32x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32, #mma>
+    ```
+  }];
+  let arguments = (ins Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$lhs,
+                       Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$rhs, TileGPU_Tile:$acc,
+                       UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned)
+    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging
+//===----------------------------------------------------------------------===//
+
+def TileGPU_PrintOp : TileGPU_Op<"print", [MemoryEffects<[MemWrite]>]> {
+  let summary = "formatted print, once for the block";
+  let arguments = (ins StrAttr:$format, Variadic<TileGPU_TileOrScalar>:$operands);
+  let assemblyFormat = "$format (`,` $operands^ `:` type($operands))? attr-dict";
+}
+
+def TileGPU_AssertOp : TileGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "print a message and trap where an element is false";
+  let arguments = (ins TileGPU_TileOrScalar:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+#endif // TILE_GPU_OPS_TD
