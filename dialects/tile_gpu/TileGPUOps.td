@@ -310,7 +310,7 @@ def TileGPU_GatherOp : TileGPU_Op<"gather", [AttrSizedOperandSegments, MemoryEff
   let hasVerifier = 1;
 }
 
-def TileGPU_ScatterOp : TileGPU_Op<"scatter", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def TileGPU_ScatterOp : TileGPU_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let summary = "store to a tile of addresses";
   let description = "As `gather`.";
   let arguments = (ins TileGPU_TileOrScalar:$value, TileGPU_TileOrScalar:$addresses,
@@ -325,8 +325,7 @@ def TileGPU_ScatterOp : TileGPU_Op<"scatter", [AttrSizedOperandSegments, MemoryE
   let hasVerifier = 1;
 }
 
-def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [AttrSizedOperandSegments,
-                                                    MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "atomic read-modify-write at a tile of addresses";
   let description = [{
     Once for each element, by one thread; all holders of the element get the old
@@ -343,8 +342,8 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [AttrSizedOperandSegments,
-                                                    MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value"]>]> {
   let summary = "atomic compare and swap at a tile of addresses";
   let description = "Compares bits. As `atomic_rmw`.";
   let arguments = (ins TileGPU_TileOrScalar:$addresses, TileGPU_TileOrScalar:$compare,
