@@ -27,7 +27,7 @@ import common  # noqa: E402
 import kernels  # noqa: E402
 import numpy as np  # noqa: E402
 from cuda.tile._passes import ast2hir  # noqa: E402
-from cuda.tile.compilation import export_kernel
+from cuda.tile.compilation import export_kernel  # noqa: E402
 
 BYTECODE_VERSION = "13.3"
 ARCHITECTURE = "sm_90"

@@ -25,10 +25,9 @@ import contextlib
 import zlib
 from dataclasses import dataclass
 
+import cuda.tile as ct
 import ml_dtypes
 import numpy as np
-
-import cuda.tile as ct
 from cuda.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
@@ -144,7 +143,9 @@ def array_constraint(
         stride_constant=[1 if s == 1 else None for s in strides],
         shape_constant=fixed,
         stride_divisible_by=[stride_div(s) for s in strides],
-        shape_divisible_by=[1 if f is not None else shape_div(d) for f, d in zip(fixed, a.shape)],
+        shape_divisible_by=[
+            1 if f is not None else shape_div(d) for f, d in zip(fixed, a.shape, strict=True)
+        ],
         base_addr_divisible_by=16 if assume_divisible else 1,
     )
 

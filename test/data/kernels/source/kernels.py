@@ -1,13 +1,12 @@
+# ruff: noqa: C408
 """Fourteen families of kernels in cuda.tile's language, with NumPy references.
 
 `cases()` yields the small cases, `perf_cases()` one large shape per family.
 See common.py for the meaning of the fields.
 """
 
-import numpy as np
-
 import cuda.tile as ct
-
+import numpy as np
 from common import (
     Const,
     F,
@@ -618,7 +617,7 @@ def gather_rows_embedding(vocab, width, tokens, tr, tc, dtype):
 
     def reference(a):
         table, ids, slots, out = a[0], a[1], a[2], a[3].copy()
-        for src, dst in zip(ids, slots):
+        for src, dst in zip(ids, slots, strict=True):
             if dst < out.shape[0]:
                 out[dst] = table[src] if 0 <= src < table.shape[0] else 0
         return [out]

@@ -1,0 +1,154 @@
+"""Launching one kernel: grid, hidden parameters, parameter block, results."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import LaunchError
+from .arguments import Arguments
+from .driver import Device, Driver, LaunchConfig
+from .expressions import Environment, evaluate
+from .metadata import HiddenParameter, HiddenScalar, KernelInfo, Workspace
+from .streams import stream_handle
+from .tensor_map import BYTES, TensorMapRecipe
+
+_GRID_LIMITS = (2**31 - 1, 65535, 65535)
+_TENSOR_MAP_ALIGNMENT = 64
+
+
+def normalize_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
+    """A grid given as `x`, `(x,)`, `(x, y)` or `(x, y, z)`, checked."""
+    extents = (grid,) if isinstance(grid, int) else tuple(int(extent) for extent in grid)
+    if not 1 <= len(extents) <= 3:
+        raise LaunchError(f"a grid has one to three extents, found {len(extents)}")
+    padded = (*extents, 1, 1)[:3]
+    for axis, extent, limit in zip("xyz", padded, _GRID_LIMITS, strict=True):
+        if not 1 <= extent <= limit:
+            raise LaunchError(f"grid {axis} is {extent}, expected 1 to {limit}")
+    return (padded[0], padded[1], padded[2])
+
+
+class Workspaces:
+    """Device memory for hidden workspaces: one block per stream, grown as needed.
+
+    Launches on one stream run one after another, so they may share; a block that has become too
+    small is given back in stream order.
+    """
+
+    def __init__(self, driver: Driver):
+        self._driver = driver
+        self._blocks: dict[tuple[int, int, int], tuple[int, int]] = {}
+
+    def get(self, device: Device, stream: int, slot: int, size: int) -> int:
+        """At least `size` bytes for workspace number `slot` of a launch on `stream`."""
+        key = (device.context, stream, slot)
+        block, available = self._blocks.get(key, (0, 0))
+        if size > available:
+            if block:
+                del self._blocks[key]
+                self._driver.free_on(block, stream)
+            block = self._driver.allocate_on(size, stream)
+            self._blocks[key] = (block, size)
+        return block
+
+
+def launch_kernel(
+    driver: Driver,
+    device: Device,
+    function: Any,
+    info: KernelInfo,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    stream: Any,
+    workspaces: Workspaces,
+) -> None:
+    """Starts `function` on `stream`; waits for it only if NumPy arrays must be copied back."""
+    handle = stream_handle(stream)
+    program_grid = normalize_grid(grid)
+    arguments = Arguments(driver, info.parameters, args, handle, device)
+    try:
+        environment = Environment(
+            [word.value for word in arguments.words], program_grid, device.multiprocessors
+        )
+        config = launch_config(info, environment)
+        parameters = ParameterBlock(
+            [(word.data, len(word.data)) for word in arguments.words]
+            + [
+                _hidden_word(driver, device, hidden, slot, environment, handle, workspaces)
+                for slot, hidden in enumerate(info.hidden)
+            ]
+        )
+        driver.launch(function, info.name, config, parameters.address, handle)
+        if arguments.has_host_arrays:
+            arguments.copy_back()
+    except BaseException:
+        arguments.release(quiet=True)
+        raise
+    arguments.release()
+
+
+def launch_config(info: KernelInfo, environment: Environment) -> LaunchConfig:
+    """The extents to launch: the program's grid, or what the kernel's recipe makes of it."""
+    x, y, z = (evaluate(extent, environment) for extent in info.grid)
+    grid = normalize_grid((x, y, z))
+    for axis, blocks, cluster in zip("xyz", grid, info.cluster, strict=True):
+        if blocks % cluster:
+            raise LaunchError(
+                f"kernel '{info.name}': grid {axis} of {blocks} blocks is not a multiple of the "
+                f"cluster's {cluster}"
+            )
+    return LaunchConfig(grid, info.block, info.cluster, info.dynamic_shared_bytes)
+
+
+def _hidden_word(
+    driver: Driver,
+    device: Device,
+    hidden: HiddenParameter,
+    slot: int,
+    environment: Environment,
+    stream: int,
+    workspaces: Workspaces,
+) -> tuple[bytes, int]:
+    """Bytes and alignment of one hidden parameter."""
+    if isinstance(hidden, TensorMapRecipe):
+        encoded = driver.encode_tensor_map(hidden.instantiate(environment))
+        if len(encoded) != BYTES:
+            raise LaunchError(f"an encoded tensor map has {len(encoded)} bytes, expected {BYTES}")
+        return encoded, _TENSOR_MAP_ALIGNMENT
+    if isinstance(hidden, HiddenScalar):
+        value = evaluate(hidden.value, environment)
+        return (value % (1 << 32)).to_bytes(4, "little"), 4
+    assert isinstance(hidden, Workspace)
+    size = max(1, evaluate(hidden.bytes, environment))
+    block = workspaces.get(device, stream, slot, size)
+    if hidden.zeroed:
+        driver.zero(block, size, stream)
+    return block.to_bytes(8, "little"), 8
+
+
+class ParameterBlock:
+    """Kernel parameters in host memory: each value aligned, and an array of pointers to them.
+
+    The driver copies the values during the launch call, so the block need not outlive it.
+    """
+
+    def __init__(self, parameters: Sequence[tuple[bytes, int]]):
+        offsets, size = [], 0
+        for data, alignment in parameters:
+            size += -size % alignment
+            offsets.append(size)
+            size += len(data)
+        self._memory = ctypes.create_string_buffer(size + _TENSOR_MAP_ALIGNMENT)
+        raw = ctypes.addressof(self._memory)
+        base = raw + -raw % _TENSOR_MAP_ALIGNMENT
+        for offset, (data, _) in zip(offsets, parameters, strict=True):
+            ctypes.memmove(base + offset, data, len(data))
+        # The driver wants a valid array also for kernels without parameters.
+        pointers = [base + offset for offset in offsets] or [0]
+        self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._pointers)

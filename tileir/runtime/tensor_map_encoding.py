@@ -1,0 +1,37 @@
+"""Encoding a `TensorMap` for the hardware with the driver's cuTensorMapEncodeTiled."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from .tensor_map import BYTES, TensorMap
+
+_TYPES = {
+    "i1": "UINT8", "i8": "UINT8", "u8": "UINT8", "i16": "UINT16", "u16": "UINT16",
+    "i32": "INT32", "u32": "UINT32", "i64": "INT64", "u64": "UINT64",
+    "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "tf32": "FLOAT32", "f64": "FLOAT64",
+    "f8E4M3FN": "UINT8", "f8E5M2": "UINT8", "f8E8M0FNU": "UINT8", "f4E2M1FN": "UINT8",
+}  # fmt: skip
+
+
+def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
+    """The map's 128 bytes; `cu` is cuda.bindings.driver and `call` checks a call's status."""
+    swizzle = f"{tensor_map.swizzle}B" if tensor_map.swizzle else "NONE"
+    fill = "NAN_REQUEST_ZERO_FMA" if tensor_map.fill == "nan" else "NONE"
+    encoded = call(
+        cu.cuTensorMapEncodeTiled,
+        getattr(cu.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[tensor_map.dtype]}"),
+        len(tensor_map.dims),
+        tensor_map.base,
+        [cu.cuuint64_t(extent) for extent in tensor_map.dims],
+        [cu.cuuint64_t(stride) for stride in tensor_map.strides],
+        [cu.cuuint32_t(extent) for extent in tensor_map.box],
+        [cu.cuuint32_t(step) for step in tensor_map.element_strides],
+        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        getattr(cu.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"),
+        cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        getattr(cu.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+    )
+    return ctypes.string_at(int(encoded.getPtr()), BYTES)
