@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ CASES = Path(__file__).parent.parent / "data" / "cases"
 CASE_NAMES = sorted(path.stem for path in CASES.glob("*.tilebc"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def case(name: str) -> bytes:
     return (CASES / f"{name}.tilebc").read_bytes()
 

@@ -82,7 +82,7 @@ def test_alignment_is_a_power_of_two() -> None:
 
 
 def test_section_longer_than_the_file() -> None:
-    fails(patched(VADD, 13, "ffff7f"[:4]), "section function of 16383 bytes", 12)
+    fails(patched(VADD, 13, "ff7f"), "section function of 16383 bytes", 12)
 
 
 def test_truncated_at_every_byte() -> None:
@@ -121,7 +121,7 @@ def test_table_count_is_checked() -> None:
 def test_table_offsets_ascend() -> None:
     strings = section(VADD, Section.STRING)
     second = strings.offset + 4 + 4
-    fails(patched(VADD, second, struct.pack("<I", 60)), "strings have bad offsets", second)
+    fails(patched(VADD, second, struct.pack("<I", 40)), "strings have bad offsets", second)
     fails(patched(VADD, second, struct.pack("<I", 1 << 31)), "strings have bad offsets", second - 4)
 
 
@@ -155,8 +155,8 @@ def test_unknown_type_flags() -> None:
 
 
 def test_leftover_of_a_table_entry() -> None:
-    offset = decode(VADD).types[1].offset
-    fails(patched(VADD, offset - 40, struct.pack("<I", 2)), "1 bytes left over after a type")
+    second = section(VADD, Section.TYPE).offset + 4 + 4
+    fails(patched(VADD, second, struct.pack("<I", 2)), "1 bytes left over after a type")
 
 
 def test_constant_size() -> None:
@@ -291,7 +291,8 @@ def test_number_of_results() -> None:
 
 def test_predicate_of_assume() -> None:
     offset = offset_of(VADD, "assume")
-    fails(patched(VADD, offset + 2, "0301"), "expected div_by or same_elements or bounded, got bool")
+    reason = "expected div_by or same_elements or bounded, got bool"
+    fails(patched(VADD, offset + 2, "0301"), reason, offset + 2)
 
 
 def _edited(name: str, op: str, edit: Callable[[Op, File], None]) -> bytes:
@@ -317,9 +318,9 @@ def test_regions() -> None:
 
     fails(_edited(ALL_OPS, "for", two), "for has 1 regions, got 2")
     data = case(ALL_OPS)
-    offset = offset_of(data, "reduce")
-    at = data.index(bytes.fromhex("0101040"), offset) if False else None
-    assert at is None
+    blocks = offset_of(data, "for") + 10  # opcode, 1 + 1 results, flags, 1 + 4 operands, regions
+    assert data[blocks - 1 : blocks + 2] == bytes([1, 1, 2])  # one region, one block, 2 arguments
+    fails(patched(data, blocks, "02"), "a region of for has one block, got 2", blocks)
 
 
 def test_inbounds_are_bools() -> None:

@@ -152,7 +152,7 @@ def test_integer_to_float(source, target, signed):
 def test_float_to_integer_saturates(source, target, signed):
     low, high = integers.bounds(target, signed)
     edges = np.array([low, high, low - 1, high + 1, 2.0**63, 2.0**64, -(2.0**63), 0.9, -0.9, 1.5,
-                      -1.5, 0.0, -0.0, math.inf, -math.inf, math.nan])
+                      -1.5, 0.0, -0.0, math.inf, -math.inf, math.nan], np.float64)
     random = np.random.default_rng(0).standard_normal(200) * 2.0 ** np.linspace(0, 70, 200)
     x = np.concatenate([edges, random]).astype(source.dtype)
     got = int_float.to_int(x, source, target, signed)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import struct
 
-from tileir.bytecode.fields import CONSTANT, STRING, TYPE, Enum
 from tileir.bytecode.enums import VISIBILITY
+from tileir.bytecode.fields import CONSTANT, STRING, TYPE, Enum
 from tileir.bytecode.records import Block, File, Function, Global, Op
 from tileir.bytecode.schema import (
     BY_OPCODE,
@@ -104,9 +104,7 @@ class _DebugSection:
                     self._offset + 8 * position,
                 )
             if index and file.debug[index - 1].spec.name not in ("loc", "call_site", "unknown"):
-                cursor.fail(
-                    f"debug record {index} is not a location", self._offset + 8 * position
-                )
+                cursor.fail(f"debug record {index} is not a location", self._offset + 8 * position)
 
     def locations(self, cursor: Cursor, reference: int, offset: int) -> tuple[int, ...]:
         """The slice of indices for a function whose location field is `reference`."""
@@ -134,18 +132,19 @@ def _read_functions(cursor: Cursor, file: File, debug: _DebugSection) -> None:
 def _read_function(cursor: Cursor, file: File, debug: _DebugSection) -> Function:
     start = cursor.offset
     name = STRING.read(cursor, file)
+    label = repr(file.text(name))
     signature = TYPE.read(cursor, file)
     if file.types[signature].spec.name != "function":
-        cursor.fail(f"the signature of {file.text(name)} is not a function type", start)
+        cursor.fail(f"the signature of {label} is not a function type", start)
     flags_offset = cursor.offset
     flags = cursor.byte()
     has_hints = file.version >= V13_5 or bool(flags & FUNCTION_HAS_HINTS)
     known = FUNCTION_KERNEL | (0 if file.version >= V13_5 else FUNCTION_HAS_HINTS)
     if flags & ~(known | FUNCTION_PRIVATE):
-        cursor.fail(f"unknown flags {flags:#x} of function {file.text(name)}", flags_offset)
+        cursor.fail(f"unknown flags {flags:#x} of function {label}", flags_offset)
     if flags & FUNCTION_PRIVATE or not flags & FUNCTION_KERNEL:
         cursor.fail(
-            f"function {file.text(name)} is not a public entry; only entries are supported",
+            f"function {label} is not a public entry; only entries are supported",
             flags_offset,
         )
     location_offset = cursor.offset
@@ -236,9 +235,7 @@ class _BodyReader:
         if layout.counted_results:
             count = cursor.count("results")
             if layout.results is not None and count != layout.results:
-                cursor.fail(
-                    f"{layout.spec.name} has {layout.results} results, got {count}", start
-                )
+                cursor.fail(f"{layout.spec.name} has {layout.results} results, got {count}", start)
         else:
             count = layout.results or 0
         return [VALUE_TYPE.read(cursor, self._file) for _ in range(count)]

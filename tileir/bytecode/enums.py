@@ -45,6 +45,4 @@ ORDERING = _enumeration("memory_ordering_semantics", "weak relaxed acquire relea
 PADDING_VALUE = _enumeration("padding_value", "zero neg_zero nan pos_inf neg_inf")
 VISIBILITY = _enumeration("symbol_visibility", "public private")
 PTR_KIND = _enumeration("ptr_attr", "none unicast multicast")
-MULTIMEM_REDUCTION = _enumeration(
-    "multimem_reduction_kind", "add min max and or xor umin umax"
-)
+MULTIMEM_REDUCTION = _enumeration("multimem_reduction_kind", "add min max and or xor umin umax")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any, Protocol
 
 from tileir.bytecode.enums import Enumeration
@@ -255,7 +255,7 @@ class RecordSpec:
                 item.encoding.write(out, values[item.name], file)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _layout(spec: RecordSpec, version: Version) -> tuple[tuple[Field, int], ...]:
     """The fields of a version, each with its flag bit; a flags field with the mask of all bits."""
     fields = [item for item in spec.fields if item.in_version(version)]

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum as PythonEnum
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from tileir.bytecode import enums
@@ -110,7 +110,7 @@ class OpSpec:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What of an operation exists in one version. Without anything in `flags` there is no varint."""
+    """What of an operation exists in one version. If `flags` is empty, there is no varint."""
 
     spec: OpSpec
     results: int | None
@@ -123,7 +123,7 @@ class Layout:
     scheme: Scheme
 
 
-@lru_cache(maxsize=None)
+@cache
 def layout_of(spec: OpSpec, version: Version) -> Layout:
     attributes = tuple(a for a in spec.attributes if a.since <= version)
     operands = tuple(o for o in spec.operands if o.since <= version)

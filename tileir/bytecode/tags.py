@@ -7,7 +7,6 @@ Types and debug records live in tables of the file; attributes stand where they 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tileir.bytecode.enums import PADDING_VALUE, PTR_KIND
 from tileir.bytecode.fields import (
@@ -315,7 +314,7 @@ ATTRIBUTES = TagTable(
 
 _FILE = DebugIndex(("file",))
 _SCOPE = DebugIndex(("subprogram", "lexical_block"))
-_LOCATION = DebugIndex(("loc", "call_site"))
+_LOCATION = DebugIndex(("loc", "call_site", "unknown"))
 
 DEBUG = TagTable(
     "debug",
