@@ -11,7 +11,18 @@ from rational import MODES, round_rational, sqrt_sticky
 
 from tileir.interp.numerics import floats, functions, rounding
 from tileir.interp.numerics.formats import (
-    BF16, F4E2M1FN, F8E4M3FN, F8E5M2, F8E5M3FNU, F8E8M0FNU, F16, F32, F64, TF32, FloatFormat)
+    BF16,
+    F4E2M1FN,
+    F8E4M3FN,
+    F8E5M2,
+    F8E5M3FNU,
+    F8E8M0FNU,
+    F16,
+    F32,
+    F64,
+    TF32,
+    FloatFormat,
+)
 
 BASE = (F16, BF16, F32, F64)
 INF, NAN = math.inf, math.nan
@@ -30,9 +41,22 @@ def samples(fmt: FloatFormat, count: int, seed: int) -> np.ndarray:
     info = np.iinfo(unsigned)
     bits = r.integers(0, info.max, count, unsigned, endpoint=True).view(fmt.dtype)
     near = (r.standard_normal(count) * 2.0 ** r.integers(-3, 4, count)).astype(fmt.dtype)
-    tiny = (r.integers(-40, 41, count) * 2.0 ** (fmt.min_exponent - fmt.precision + 1))
-    corners = np.array([0.0, -0.0, 1.0, -1.0, fmt.maximum, -fmt.maximum, 2.0**fmt.min_exponent,
-                        2.0 ** (fmt.min_exponent - fmt.precision + 1), INF, -INF, NAN])
+    tiny = r.integers(-40, 41, count) * 2.0 ** (fmt.min_exponent - fmt.precision + 1)
+    corners = np.array(
+        [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            fmt.maximum,
+            -fmt.maximum,
+            2.0**fmt.min_exponent,
+            2.0 ** (fmt.min_exponent - fmt.precision + 1),
+            INF,
+            -INF,
+            NAN,
+        ]
+    )
     return np.concatenate([bits, near, tiny.astype(fmt.dtype), corners.astype(fmt.dtype)])
 
 
@@ -40,8 +64,10 @@ def pairs(fmt, count, seed):
     r = np.random.default_rng(seed + 1)
     a, b = samples(fmt, count, seed), samples(fmt, count, seed + 2)
     corners = a[-11:]
-    return (np.concatenate([a, np.repeat(corners, 11)]),
-            np.concatenate([r.permutation(b), np.tile(corners, 11)]))
+    return (
+        np.concatenate([a, np.repeat(corners, 11)]),
+        np.concatenate([r.permutation(b), np.tile(corners, 11)]),
+    )
 
 
 def same(got: np.ndarray, want: list[float]) -> None:
@@ -94,10 +120,12 @@ def true_divide(x, y, fmt, mode):
     return round_rational(Fraction(x) / Fraction(y), fmt, mode)
 
 
-BINARY = {"add": (floats.add, true_add),
-          "subtract": (floats.subtract, lambda x, y, f, m: true_add(x, -y, f, m)),
-          "multiply": (floats.multiply, true_multiply),
-          "divide": (floats.divide, true_divide)}
+BINARY = {
+    "add": (floats.add, true_add),
+    "subtract": (floats.subtract, lambda x, y, f, m: true_add(x, -y, f, m)),
+    "multiply": (floats.multiply, true_multiply),
+    "divide": (floats.divide, true_divide),
+}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -106,7 +134,10 @@ BINARY = {"add": (floats.add, true_add),
 def test_binary_is_correctly_rounded(name, fmt, mode):
     ours, truth = BINARY[name]
     a, b = pairs(fmt, 120, 7)
-    same(ours(a, b, fmt, mode), [truth(float(x), float(y), fmt, mode) for x, y in zip(a, b)])
+    same(
+        ours(a, b, fmt, mode),
+        [truth(float(x), float(y), fmt, mode) for x, y in zip(a, b, strict=True)],
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -118,16 +149,22 @@ def test_fma_is_correctly_rounded(fmt, mode):
     c = np.where(r.random(a.size) < 0.5, (-a * b).astype(fmt.dtype), r.permutation(a))
     c = np.nextafter(c.astype(np.float64), r.choice([-INF, INF], a.size)).astype(fmt.dtype)
     c = np.where(r.random(a.size) < 0.5, c, r.permutation(b))
-    same(floats.fma(a, b, c, fmt, mode),
-         [true_fma(*map(float, t), fmt, mode) for t in zip(a, b, c)])
+    same(
+        floats.fma(a, b, c, fmt, mode),
+        [true_fma(*map(float, t), fmt, mode) for t in zip(a, b, c, strict=True)],
+    )
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fmt", BASE, ids=lambda f: f.name)
 def test_sqrt_is_correctly_rounded(fmt, mode):
     x = np.abs(samples(fmt, 200, 3))
-    want = [float(np.sqrt(v)) if v == 0 or not np.isfinite(v)
-            else round_rational(sqrt_sticky(Fraction(float(v))), fmt, mode) for v in x]
+    want = [
+        float(np.sqrt(v))
+        if v == 0 or not np.isfinite(v)
+        else round_rational(sqrt_sticky(Fraction(float(v))), fmt, mode)
+        for v in x
+    ]
     same(floats.sqrt(x, fmt, mode), want)
     assert np.isnan(floats.sqrt(np.array([-1.0], fmt.dtype), fmt, mode)).all()
 
@@ -136,7 +173,7 @@ def test_sqrt_is_correctly_rounded(fmt, mode):
 def test_remainder_is_exact(fmt):
     a, b = pairs(fmt, 120, 13)
     want = []
-    for x, y in zip(a.astype(float), b.astype(float)):
+    for x, y in zip(a.astype(float), b.astype(float), strict=True):
         if math.isnan(x) or math.isnan(y) or math.isinf(x) or y == 0:
             want.append(NAN)
         elif math.isinf(y) or x == 0:
@@ -144,7 +181,8 @@ def test_remainder_is_exact(fmt):
         else:
             q = Fraction(x) / Fraction(y)
             rest = Fraction(x) - Fraction(y) * (abs(q).numerator // abs(q).denominator) * (
-                1 if q > 0 else -1)
+                1 if q > 0 else -1
+            )
             want.append(float(rest) if rest else math.copysign(0.0, x))
     same(floats.remainder(a, b, fmt), want)
 
@@ -162,12 +200,22 @@ def test_conversion_rounds_once_in_every_mode(source, target):
     # Midpoints of the target, and their neighbours in the source.
     codes = np.arange(1 << min(8, target.bits), dtype=np.uint8)
     if target.bits <= 8:
-        values = rounding.to_float64(codes.view(target.dtype) if target.bits == 8 else
-                                     np.arange(16, dtype=np.uint8).view(target.dtype), target)
+        values = rounding.to_float64(
+            codes.view(target.dtype)
+            if target.bits == 8
+            else np.arange(16, dtype=np.uint8).view(target.dtype),
+            target,
+        )
         values = np.sort(values[np.isfinite(values)])
         middle = ((values[1:] + values[:-1]) / 2).astype(source.dtype)
-        x = np.concatenate([x, middle, np.nextafter(middle, np.array(INF, source.dtype)),
-                            np.nextafter(middle, np.array(-INF, source.dtype))])
+        x = np.concatenate(
+            [
+                x,
+                middle,
+                np.nextafter(middle, np.array(INF, source.dtype)),
+                np.nextafter(middle, np.array(-INF, source.dtype)),
+            ]
+        )
     saturate = target in (F8E4M3FN, F8E5M2, F4E2M1FN)
     for mode in (*MODES, "nearest_away"):
         want = []
@@ -190,7 +238,9 @@ def test_tf32_has_no_low_bits():
 
 
 def test_scale_format_rounds_to_powers_of_two():
-    x = np.array([0.0, 1.0, 1.5, -3.0, 2.0**-130, 2.0**-126.5, 2.0**127 * 1.5, INF, NAN], np.float32)
+    x = np.array(
+        [0.0, 1.0, 1.5, -3.0, 2.0**-130, 2.0**-126.5, 2.0**127 * 1.5, INF, NAN], np.float32
+    )
     down = rounding.convert(x, F32, F8E8M0FNU, "zero").astype(float)
     up = rounding.convert(x, F32, F8E8M0FNU, "positive_inf").astype(float)
     same(down, [2.0**-127, 1, 1, 2, 2.0**-127, 2.0**-127, 2.0**127, 2.0**127, NAN])
@@ -199,8 +249,10 @@ def test_scale_format_rounds_to_powers_of_two():
 
 def test_unsigned_e5m3_values():
     codes = np.array([0, 1, 7, 8, 9, 0x78, 0xFE, 0xFF], np.uint8)
-    same(rounding.to_float64(codes, F8E5M3FNU),
-         [0, 2.0**-17, 7 * 2.0**-17, 2.0**-14, 1.125 * 2.0**-14, 1.0, 1.75 * 2.0**16, NAN])
+    same(
+        rounding.to_float64(codes, F8E5M3FNU),
+        [0, 2.0**-17, 7 * 2.0**-17, 2.0**-14, 1.125 * 2.0**-14, 1.0, 1.75 * 2.0**16, NAN],
+    )
     every = np.arange(256, dtype=np.uint8)
     back = rounding.from_float64(rounding.to_float64(every, F8E5M3FNU), F8E5M3FNU)
     assert (back == every).all()
@@ -237,8 +289,16 @@ def test_approximate_division_of_huge_divisors():
     same(floats.divide(a, b, F32, "full"), [2.0**-127, -(2.0**-127), INF, 2.0])
 
 
-@pytest.mark.parametrize("name,truth", [("exp", math.exp), ("sin", math.sin), ("cosh", math.cosh),
-                                        ("tanh", math.tanh), ("log2", math.log2)])
+@pytest.mark.parametrize(
+    "name,truth",
+    [
+        ("exp", math.exp),
+        ("sin", math.sin),
+        ("cosh", math.cosh),
+        ("tanh", math.tanh),
+        ("log2", math.log2),
+    ],
+)
 @pytest.mark.parametrize("fmt", BASE, ids=lambda f: f.name)
 def test_functions_are_within_an_ulp_of_the_c_library(name, truth, fmt):
     x = np.abs(np.random.default_rng(4).standard_normal(200) * 3 + 0.1).astype(fmt.dtype)
@@ -254,5 +314,7 @@ def test_powers():
     same(functions.integer_power(x, n, F32), [1024, -8, INF, -INF, 1])
     same(functions.power(x, n.astype(np.float32), F32), [1024, -8, INF, -INF, 1])
     same(functions.integer_power(x[:1], np.array([True]), F32), [0.5])
-    same(functions.atan2(np.array([1.0, -0.0], np.float32), np.array([0.0, -1.0], np.float32), F32),
-         [np.float32(math.pi / 2), -np.float32(math.pi)])
+    same(
+        functions.atan2(np.array([1.0, -0.0], np.float32), np.array([0.0, -1.0], np.float32), F32),
+        [np.float32(math.pi / 2), -np.float32(math.pi)],
+    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.interp.numerics import wide
-from tileir.interp.numerics.formats import F64, Tile
+from . import wide
+from .formats import F64, Tile
 
 _HIDDEN = np.uint64(1 << 52)
 _FRACTION = np.uint64((1 << 52) - 1)
@@ -104,13 +104,15 @@ def fma64(a: Tile, b: Tile, c: Tile, mode: str) -> Tile:
     exponent = np.where(swap, c_exponent, p_exponent)
     negative = np.where(swap, c_negative, p_negative)
     small = wide.shift_right_sticky(small, np.abs(p_exponent - c_exponent))
-    total = wide.select(p_negative == c_negative, wide.add(big, small),
-                        wide.subtract(big, small))
+    total = wide.select(p_negative == c_negative, wide.add(big, small), wide.subtract(big, small))
     top, shift = wide.normalise(total)
     out = _pack(negative, top, exponent + 64 - shift, mode)
     # Exact zero: of equal signs that sign, otherwise +0, or -0 when rounding down.
-    zero = np.where(p_negative == c_negative, np.where(p_negative, -0.0, 0.0),
-                    -0.0 if mode == "negative_inf" else 0.0)
+    zero = np.where(
+        p_negative == c_negative,
+        np.where(p_negative, -0.0, 0.0),
+        -0.0 if mode == "negative_inf" else 0.0,
+    )
     out = np.where(_zero(total), zero, out)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     return np.where(finite, out, special)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics.exact import fma64, residual_sign, step_towards, to_odd, two_sum
-from tileir.interp.numerics.formats import BF16, F16, F32, F64, FloatFormat, Tile, canonical_nan
-from tileir.interp.numerics.rounding import convert, from_float64
+from .exact import fma64, residual_sign, step_towards, to_odd, two_sum
+from .formats import BF16, F16, F32, F64, FloatFormat, Tile, canonical_nan
+from .rounding import convert, from_float64
 
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 
@@ -92,8 +92,9 @@ def _residual32(a: Tile, b: Tile, c: Tile) -> Tile:
     return c.astype(np.float64) - a.astype(np.float64) * b.astype(np.float64)
 
 
-def _directed_quotient(a: Tile, b: Tile, mode: str,
-                       residual: Callable[[Tile, Tile, Tile], Tile]) -> Tile:
+def _directed_quotient(
+    a: Tile, b: Tile, mode: str, residual: Callable[[Tile, Tile, Tile], Tile]
+) -> Tile:
     nearest = a / b
     regular = np.isfinite(a) & np.isfinite(b) & (a != 0) & (b != 0)
     sign = residual(np.where(np.isinf(nearest), 0, nearest), b, a) * np.sign(b)
@@ -135,8 +136,9 @@ def minimum(a: Tile, b: Tile, fmt: FloatFormat, propagate_nan: bool = False) -> 
     return _settle(out, a, b, fmt, lambda x, y: -(-x - y))
 
 
-def _settle(out: Tile, a: Tile, b: Tile, fmt: FloatFormat,
-            of_zeros: Callable[[Tile, Tile], Tile]) -> Tile:
+def _settle(
+    out: Tile, a: Tile, b: Tile, fmt: FloatFormat, of_zeros: Callable[[Tile, Tile], Tile]
+) -> Tile:
     zero = out == 0
     if zero.any():
         out = np.where(zero & (a == b), of_zeros(a, b), out)

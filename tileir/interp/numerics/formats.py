@@ -110,26 +110,60 @@ F16 = FloatFormat("f16", np.dtype(np.float16), 16, 11, -14, 65504.0)
 BF16 = FloatFormat("bf16", np.dtype(ml_dtypes.bfloat16), 16, 8, -126, float.fromhex("0x1.fep127"))
 F32 = FloatFormat("f32", np.dtype(np.float32), 32, 24, -126, float.fromhex("0x1.fffffep127"))
 F64 = FloatFormat("f64", np.dtype(np.float64), 64, 53, -1022, float(np.finfo(np.float64).max))
-TF32 = FloatFormat("tf32", np.dtype(np.float32), 19, 11, -126, float.fromhex("0x1.ffcp127"),
-                   storage_bits=32)
-F8E4M3FN = FloatFormat("f8E4M3FN", np.dtype(ml_dtypes.float8_e4m3fn), 8, 4, -6, 448.0,
-                       has_infinity=False)
+TF32 = FloatFormat(
+    "tf32", np.dtype(np.float32), 19, 11, -126, float.fromhex("0x1.ffcp127"), storage_bits=32
+)
+F8E4M3FN = FloatFormat(
+    "f8E4M3FN", np.dtype(ml_dtypes.float8_e4m3fn), 8, 4, -6, 448.0, has_infinity=False
+)
 F8E5M2 = FloatFormat("f8E5M2", np.dtype(ml_dtypes.float8_e5m2), 8, 3, -14, 57344.0)
-F8E8M0FNU = FloatFormat("f8E8M0FNU", np.dtype(ml_dtypes.float8_e8m0fnu), 8, 1, -127, 2.0**127,
-                        has_infinity=False, signed=False)
-F4E2M1FN = FloatFormat("f4E2M1FN", np.dtype(ml_dtypes.float4_e2m1fn), 4, 2, 0, 6.0,
-                       has_infinity=False, has_nan=False)
+F8E8M0FNU = FloatFormat(
+    "f8E8M0FNU",
+    np.dtype(ml_dtypes.float8_e8m0fnu),
+    8,
+    1,
+    -127,
+    2.0**127,
+    has_infinity=False,
+    signed=False,
+)
+F4E2M1FN = FloatFormat(
+    "f4E2M1FN", np.dtype(ml_dtypes.float4_e2m1fn), 4, 2, 0, 6.0, has_infinity=False, has_nan=False
+)
 # All ones is NaN, so the largest finite value is 1.75 * 2^16.
-F8E5M3FNU = FloatFormat("fnv8E5M3FNU", np.dtype(np.uint8), 8, 4, -14, 1.75 * 2.0**16,
-                        has_infinity=False, signed=False)
+F8E5M3FNU = FloatFormat(
+    "fnv8E5M3FNU", np.dtype(np.uint8), 8, 4, -14, 1.75 * 2.0**16, has_infinity=False, signed=False
+)
 
-NUMBERS: dict[str, Number] = {f.name: f for f in (
-    I1, I4, I8, I16, I32, I64, F16, BF16, F32, F64, TF32, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN,
-    F8E5M3FNU)}
+NUMBERS: dict[str, Number] = {
+    f.name: f
+    for f in (
+        I1,
+        I4,
+        I8,
+        I16,
+        I32,
+        I64,
+        F16,
+        BF16,
+        F32,
+        F64,
+        TF32,
+        F8E4M3FN,
+        F8E5M2,
+        F8E8M0FNU,
+        F4E2M1FN,
+        F8E5M3FNU,
+    )
+}
 
 
 def canonical_nan(fmt: FloatFormat) -> Tile:
     """The NaN that max and min give: PTX's, all bits but the sign set in f16, bf16 and f32."""
-    bits = {"f16": np.uint16(0x7FFF), "bf16": np.uint16(0x7FFF), "f32": np.uint32(0x7FFFFFFF),
-            "f64": np.uint64(0x7FF8000000000000)}[fmt.name]
+    bits = {
+        "f16": np.uint16(0x7FFF),
+        "bf16": np.uint16(0x7FFF),
+        "f32": np.uint32(0x7FFFFFFF),
+        "f64": np.uint64(0x7FF8000000000000),
+    }[fmt.name]
     return np.asarray(bits).view(fmt.dtype)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics.formats import F64, FloatFormat, Tile
-from tileir.interp.numerics.rounding import from_float64
+from .formats import F64, FloatFormat, Tile
+from .rounding import from_float64
 
 _WIDEST = np.longdouble if np.finfo(np.longdouble).nmant > 53 else np.float64
 
@@ -30,9 +30,18 @@ def _rsqrt(x: Tile) -> Tile:
 
 
 _UNARY: dict[str, Callable[[Tile], Tile]] = {
-    "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "rsqrt": _rsqrt,
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh, "cosh": np.cosh,
-    "tanh": np.tanh}
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "log": np.log,
+    "log2": np.log2,
+    "rsqrt": _rsqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+}
 
 
 def unary(name: str, fmt: FloatFormat) -> Callable[[Tile], Tile]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.interp.numerics.formats import F32, F64, FloatFormat, IntFormat, Tile
-from tileir.interp.numerics.integers import bounds, read, wrap
-from tileir.interp.numerics.rounding import from_float64, to_float64
+from .formats import F32, F64, FloatFormat, IntFormat, Tile
+from .integers import bounds, read, wrap
+from .rounding import from_float64, to_float64
 
 
 def from_int(x: Tile, source: IntFormat, target: FloatFormat, signed: bool) -> Tile:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics import wide
-from tileir.interp.numerics.formats import I1, I64, IntFormat, Tile
+from . import wide
+from .formats import I1, I64, IntFormat, Tile
 
 Binary = Callable[[Tile, Tile], Tile]
 
@@ -150,7 +150,9 @@ def _not_in_range(x: Tile, fmt: IntFormat, signed: bool) -> Tile:
 
 def bounds(fmt: IntFormat, signed: bool) -> tuple[int, int]:
     """The smallest and largest value."""
-    return (-(1 << (fmt.bits - 1)), (1 << (fmt.bits - 1)) - 1) if signed else (0, (1 << fmt.bits) - 1)
+    return (
+        (-(1 << (fmt.bits - 1)), (1 << (fmt.bits - 1)) - 1) if signed else (0, (1 << fmt.bits) - 1)
+    )
 
 
 def multiply_overflows(a: Tile, b: Tile, fmt: IntFormat, signed: bool) -> Tile:

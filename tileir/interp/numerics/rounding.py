@@ -9,8 +9,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tileir.interp.numerics.formats import (
-    BF16, F4E2M1FN, F8E4M3FN, F8E5M2, F8E5M3FNU, F8E8M0FNU, F16, F32, F64, FloatFormat, Tile)
+from .formats import (
+    BF16,
+    F4E2M1FN,
+    F8E4M3FN,
+    F8E5M2,
+    F8E5M3FNU,
+    F8E8M0FNU,
+    F16,
+    F32,
+    F64,
+    FloatFormat,
+    Tile,
+)
 
 SATURATING = (F8E4M3FN, F8E5M2, F4E2M1FN)
 
@@ -21,15 +32,20 @@ def _nearest_away(x: Tile) -> Tile:
 
 
 _TO_INTEGRAL: dict[str, Callable[[Tile], Tile]] = {
-    "nearest_even": np.rint, "zero": np.trunc, "negative_inf": np.floor, "positive_inf": np.ceil,
-    "nearest_away": _nearest_away}
+    "nearest_even": np.rint,
+    "zero": np.trunc,
+    "negative_inf": np.floor,
+    "positive_inf": np.ceil,
+    "nearest_away": _nearest_away,
+}
 
 
 def _decode_e5m3() -> Tile:
     code = np.arange(256)
     exponent, fraction = code >> 3, code & 7
-    value = np.where(exponent == 0, np.ldexp(fraction / 8.0, -14),
-                     np.ldexp(1 + fraction / 8.0, exponent - 15))
+    value = np.where(
+        exponent == 0, np.ldexp(fraction / 8.0, -14), np.ldexp(1 + fraction / 8.0, exponent - 15)
+    )
     value[255] = np.nan
     return value
 
@@ -73,8 +89,9 @@ def _to_unsigned(x: Tile, fmt: FloatFormat, mode: str) -> Tile:
     return np.where(np.isnan(magnitude), 255, codes).astype(np.uint8)
 
 
-def from_float64(x: Tile, fmt: FloatFormat, mode: str = "nearest_even", *,
-                 saturate: bool | None = None) -> Tile:
+def from_float64(
+    x: Tile, fmt: FloatFormat, mode: str = "nearest_even", *, saturate: bool | None = None
+) -> Tile:
     """float64 `x` rounded once to a tile of `fmt`.
 
     By default f8E4M3FN, f8E5M2 and f4E2M1FN saturate, infinity included. NaN stays NaN, and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileir.interp.numerics.formats import Tile
+from .formats import Tile
 
 Wide = tuple[Tile, Tile]
 
