@@ -1,0 +1,76 @@
+"""Running a kernel, on the CPU or on a GPU, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from .entries import choose_entry
+from .errors import LaunchError, UnsupportedError
+from .runtime.launch import normalize_grid
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+Backend = Literal["interp", "sim", "cuda"]
+
+
+def run(
+    source: Any,
+    kernel: str | None = None,
+    grid: int | Sequence[int] = (1, 1, 1),
+    args: Sequence[Any] = (),
+    *,
+    backend: Backend = "interp",
+    target: str | None = None,
+    check: bool = True,
+    stream: Any = None,
+) -> list[str]:
+    """Runs `kernel` of `source` (whatever `parse` accepts) on a grid of tile blocks.
+
+    `args` are the entry's parameters in order: NumPy arrays for pointers, written in place, and
+    numbers for scalars; an array stands for the address of its first element, so strided and
+    offset views work.  `kernel` may be left out if there is only one.
+
+    backend "interp" interprets the tile operations with NumPy, and with `check` reports
+    undefined behaviour; "cuda" compiles for `target` (the current device's by default) and
+    launches on `stream`, where arrays that already lie on the device are accepted too.
+
+    Returns the lines that the kernel printed (on a GPU they go to standard output instead).
+    Raises a `TileError`: bad source, bad arguments, undefined behaviour, no device.
+    """
+    from .source import parse
+
+    module = parse(source)
+    name = choose_entry(module, kernel)
+    if backend == "interp":
+        from .interp import run as interpret
+
+        return interpret(module, name, normalize_grid(grid), list(args), check=check)
+    if backend == "cuda":
+        _launch(module, name, grid, args, target, stream)
+        return []
+    if backend == "sim":
+        raise UnsupportedError(
+            "the simulator is not available in this version",
+            remedy="use backend 'interp' on the CPU or 'cuda' on a GPU",
+        )
+    raise LaunchError(f"unknown backend '{backend}'", remedy="use 'interp' or 'cuda'")
+
+
+def _launch(
+    module: ir.Module,
+    name: str,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    target: str | None,
+    stream: Any,
+) -> None:
+    from .runtime import cuda_driver, load_program, native_target
+
+    # The device is asked first: without one there is nothing to compile for.
+    device = cuda_driver().device()
+    from .compiler import compile
+
+    program = compile(module, target=target or native_target(device.capability))
+    load_program(program)[name].launch(grid, args, stream)
