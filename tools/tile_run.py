@@ -15,8 +15,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tileir.errors import LaunchError
 from tileir.tools.command_line import STDIN, read_input, run_tool
+
+from tileir.errors import LaunchError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,8 +127,9 @@ class Arguments:
             )
 
     def _add(self, expand: bool, text: str, seed: int) -> None:
-        from tileir.runtime.arrays import element_strides
         from tileir.tools.array_spec import is_array_spec, make_array
+
+        from tileir.runtime.arrays import element_strides
 
         name, spec = _split_name(text)
         if len(self.values) >= len(self.parameters):
