@@ -9,6 +9,7 @@ Needs NumPy, and a GPU with cuda-bindings for --check.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -71,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if all(passed) else 1
     except TileError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+    except BrokenPipeError:
+        # The reader went away, as in `... --list | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 if __name__ == "__main__":
