@@ -197,8 +197,8 @@ LogicalResult InlinePtxOp::verify() {
 }
 
 LogicalResult FToFOp::verify() {
-  if (!llvm::is_contained({"rn", "rz", "rna", "rp"}, getRounding()))
-    return emitOpError("rounding must be rn, rz, rna or rp, found ") << getRounding();
+  if (!llvm::is_contained({"rn", "rz", "rm", "rp", "rna"}, getRounding()))
+    return emitOpError("rounding must be rn, rz, rm, rp or rna, found ") << getRounding();
   return verifyElementwise(*this);
 }
 

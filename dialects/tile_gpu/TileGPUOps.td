@@ -148,7 +148,7 @@ def TileGPU_FToFOp : TileGPU_Op<"ftof", [Pure]> {
   let summary = "convert between float formats that `arith` cannot";
   let description = [{
     To and from the 8-bit formats and tf32, and narrowing in a rounding mode.
-    `rounding` is that of PTX `cvt`: `rn`, `rz`, `rna`, `rp`.
+    `rounding` is that of PTX `cvt`: `rn`, `rz`, `rm`, `rp`, `rna`.
     Example: `%r = tile_gpu.ftof %x "rn" : !tile_gpu.tile<64xf32> -> !tile_gpu.tile<64xf8E4M3FN>`
   }];
   let arguments = (ins TileGPU_TileOrScalar:$source, StrAttr:$rounding);
@@ -230,9 +230,11 @@ defvar TileGPU_TensorDescription = [{
     of the tile, `starts` is the coordinate of the tile's first element, `sizes`
     the extent of the tensor and `strides` the distance in elements, all i64.
     Coordinates at or past the extent are outside, except in dimensions that
-    `in_bounds` promises to be inside. `alignment` is the power of two, in
-    bytes, that divides every address at which a run along the contiguous
-    dimension may start.
+    `in_bounds` promises to be inside. Along the contiguous dimension (the last
+    one of stride 1), `alignment` bytes divide the address of the tile's first
+    element and of the same element of every other row, and `extent_multiple`
+    elements divide both the start and the extent, so that such a group lies
+    inside or outside as a whole.
 }];
 
 def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
@@ -247,13 +249,15 @@ def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects
   }];
   let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$starts, Variadic<I64>:$sizes,
                        Variadic<I64>:$strides, OptionalAttr<TileGPU_PaddingAttr>:$padding,
-                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       I64Attr:$alignment, DefaultValuedAttr<I64Attr, "1">:$extent_multiple,
+                       DenseBoolArrayAttr:$in_bounds,
                        DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
                        OptionalAttr<TileGPU_ScopeAttr>:$scope);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = [{
     $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
-    (`padding` $padding^)? `alignment` $alignment `in_bounds` $in_bounds
+    (`padding` $padding^)? `alignment` $alignment
+    (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
@@ -264,12 +268,14 @@ def TileGPU_StoreOp : TileGPU_Op<"store", [AttrSizedOperandSegments, MemoryEffec
   let description = "Elements outside are dropped." # TileGPU_TensorDescription;
   let arguments = (ins TileGPU_Tile:$value, TileGPU_Pointer:$base, Variadic<I64>:$starts,
                        Variadic<I64>:$sizes, Variadic<I64>:$strides,
-                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       I64Attr:$alignment, DefaultValuedAttr<I64Attr, "1">:$extent_multiple,
+                       DenseBoolArrayAttr:$in_bounds,
                        DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
                        OptionalAttr<TileGPU_ScopeAttr>:$scope);
   let assemblyFormat = [{
     $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
-    `alignment` $alignment `in_bounds` $in_bounds
+    `alignment` $alignment
+    (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
@@ -281,10 +287,12 @@ def TileGPU_AtomicRedOp : TileGPU_Op<"atomic_red", [AttrSizedOperandSegments,
   let description = "Relaxed. Elements outside are dropped." # TileGPU_TensorDescription;
   let arguments = (ins TileGPU_AtomicKindAttr:$kind, TileGPU_Tile:$value, TileGPU_Pointer:$base,
                        Variadic<I64>:$starts, Variadic<I64>:$sizes, Variadic<I64>:$strides,
-                       I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds, TileGPU_ScopeAttr:$scope);
+                       I64Attr:$alignment, DefaultValuedAttr<I64Attr, "1">:$extent_multiple,
+                       DenseBoolArrayAttr:$in_bounds, TileGPU_ScopeAttr:$scope);
   let assemblyFormat = [{
     $kind $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
-    `alignment` $alignment `in_bounds` $in_bounds `scope` $scope attr-dict `:` type($value)
+    `alignment` $alignment (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
+    `scope` $scope attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }
@@ -450,7 +458,8 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   let description = [{
     lhs is M x K, rhs K x N, both in registers or in shared memory. The layout
     of the accumulator selects the instruction.
-    `lhs_unsigned`, `rhs_unsigned` say how 8-bit integers are read.
+    `lhs_unsigned`, `rhs_unsigned` say how 8-bit integers are read; `fast_acc`
+    lets fp8 keep the accumulator of the tensor core.
 
     ```mlir
     %d = tile_gpu.dot %a, %b, %c : !tile_gpu.buffer<64x32xf16, swizzle = 64>,
@@ -459,10 +468,11 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   }];
   let arguments = (ins Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$lhs,
                        Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$rhs, TileGPU_Tile:$acc,
-                       UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
+                       UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned, UnitAttr:$fast_acc);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned)
+    $lhs `,` $rhs `,` $acc
+    oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned | `fast_acc` $fast_acc)
     attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;

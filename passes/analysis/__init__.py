@@ -1,0 +1,1 @@
+"""Analyses that passes share. Each reads the IR and changes nothing."""

@@ -1,0 +1,50 @@
+"""convert-cuda-tile: from tiles as values to tiles in the registers of a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.ir import InsertionPoint, Operation
+from tileir.passes.base import ModulePass
+from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module registers its rules)
+    arithmetic,
+    conversions,
+    debug,
+    math,
+    memory,
+    shapes,
+    views,
+)
+from tileir.passes.convert_cuda_tile.control_flow import convert_entry
+from tileir.passes.convert_cuda_tile.globals import convert_global
+
+
+@dataclass(frozen=True)
+class ConvertCudaTile(ModulePass):
+    """Lower cuda_tile to tile_gpu, arith, math and scf; tiles have no layout yet.
+
+    Scalars (rank-0 tiles) become builtin scalars, elementwise arithmetic becomes `arith` and
+    `math` on tiles, views dissolve into the loads and stores that use them, tokens disappear
+    (`order-memory` has turned them into barriers), and `break`, `continue` and `return` become
+    structured control flow.
+    """
+
+    name = "convert-cuda-tile"
+
+    def apply(self, module: Operation) -> None:
+        for op in list(module.regions[0].blocks[0]):
+            if op.operation.name == "cuda_tile.module":
+                self._convert(op.operation)
+                op.operation.erase()
+
+    def _convert(self, tile_module: Operation) -> None:
+        builder = Builder(InsertionPoint(tile_module), tile_module.location)
+        gpu_module = builder.create(
+            "gpu.module", attributes={"sym_name": tile_module.attributes["sym_name"]}, regions=1
+        )
+        body = builder.block(gpu_module.regions[0])
+        with builder.at(body):
+            for op in tile_module.regions[0].blocks[0]:
+                convert = convert_entry if op.operation.name == "cuda_tile.entry" else convert_global
+                convert(builder, op)

@@ -1,0 +1,161 @@
+"""The state of a conversion, and the registry of its rules.
+
+A rule is a free function `rule(c, op)` registered under the name of an operation. It builds the
+replacement with `c.builder` and records the new values with `c.set(op, ...)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.ir_util import element_type
+from tileir.errors import UnsupportedError
+from tileir.ir import Block, OpView, ShapedType, Type, Value
+from tileir.passes.analysis.axis_facts import AxisAnalysis
+from tileir.passes.convert_cuda_tile.view_records import ViewTable
+
+Rule = Callable[["Converter", OpView], None]
+RULES: dict[str, Rule] = {}
+
+
+def lowers(*names: str) -> Callable[[Rule], Rule]:
+    """Registers a rule for operations of cuda_tile, named without the dialect."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            RULES["cuda_tile." + name] = rule
+        return rule
+
+    return register
+
+
+class Converter:
+    """Values of cuda_tile and what they became."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.facts = AxisAnalysis()
+        self.views = ViewTable()
+        self._values: dict[Value, Value] = {}
+
+    def __getitem__(self, value: Value) -> Value:
+        return self._values[value]
+
+    def operands(self, op: OpView) -> list[Value]:
+        """The converted operands, without tokens."""
+        return [self[o] for o in op.operation.operands if not is_token(o.type)]
+
+    def set(self, op: OpView, *values: Value) -> None:
+        """Records the new values of the results of `op`, tokens left out."""
+        results = [r for r in op.operation.results if not is_token(r.type)]
+        for result, value in zip(results, values, strict=True):
+            self._values[result] = value
+
+    def bind(self, old: Value, new: Value) -> None:
+        self._values[old] = new
+
+    # ---- types -------------------------------------------------------------------------------
+
+    def type(self, type_: Type) -> Type:
+        """A scalar type for rank-0 tiles, `!tile_gpu.tile` for others. Scalar pointers stay
+        pointers, tiles of pointers become tiles of addresses."""
+        shaped = ShapedType(type_)
+        shape, element = shaped.shape, shaped.element_type
+        pointer = is_pointer(element)
+        if not shape:
+            return self.builder.type("!llvm.ptr<1>") if pointer else element
+        return self.tile_type(shape, self.builder.i64 if pointer else element)
+
+    def tile_type(self, shape: Sequence[int], element: Type) -> Type:
+        dims = "x".join(map(str, shape))
+        return self.builder.type(f"!tile_gpu.tile<{dims}x{element}>")
+
+    def like(self, type_: Type, element: Type) -> Type:
+        """`type_` (a scalar or tile of tile_gpu) with another element type."""
+        if not ShapedType.isinstance(type_):
+            return element
+        return self.tile_type(ShapedType(type_).shape, element)
+
+    # ---- building ----------------------------------------------------------------------------
+
+    def elementwise(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        element: Type | None = None,
+        attributes: Attributes | None = None,
+    ) -> Value:
+        """An operation on scalars or tiles of one shape, giving `element`s (default: as the
+        first operand)."""
+        type_ = operands[0].type
+        result = type_ if element is None else self.like(type_, element)
+        return self.builder.op(name, operands, result, attributes)
+
+    def call(self, callee: str, operands: Sequence[Value], element: Type | None = None) -> Value:
+        """An intrinsic or a function of libdevice on each element."""
+        attributes = {"callee": self.builder.attribute(f'"{callee}"')}
+        return self.elementwise("tile_gpu.call", operands, element, attributes)
+
+    def ptx(
+        self, text: str, constraints: str, operands: Sequence[Value], element: Type | None = None
+    ) -> Value:
+        """PTX instructions on each element."""
+        attributes = {
+            "ptx": self.builder.attribute(f'"{text}"'),
+            "constraints": self.builder.attribute(f'"{constraints}"'),
+        }
+        return self.elementwise("tile_gpu.inline_ptx", operands, element, attributes)
+
+    def full(self, value: int | float | bool, like: Value) -> Value:
+        """`value` as a constant of the type of `like`."""
+        return self.builder.constant(value, like.type)
+
+    def address(self, pointer: Value) -> Value:
+        """A scalar pointer as an i64."""
+        if pointer.type == self.builder.i64:
+            return pointer
+        return self.builder.op("llvm.ptrtoint", [pointer], self.builder.i64)
+
+    def splat(self, scalar: Value, type_: Type) -> Value:
+        """A tile of `type_` filled with a scalar (a pointer becomes its address)."""
+        if str(scalar.type) == "!llvm.ptr<1>":
+            scalar = self.address(scalar)
+        return self.builder.op("tile_gpu.splat", [scalar], type_)
+
+    # ---- walking -----------------------------------------------------------------------------
+
+    def convert_op(self, op: OpView) -> None:
+        self.builder.location = op.location
+        name = op.operation.name
+        rule = RULES.get(name)
+        if rule is None:
+            raise UnsupportedError(
+                f"no code generation for '{name}'",
+                location=location_text(op),
+                remedy="the interpreter (backend 'interp') runs every operation",
+            )
+        rule(self, op)
+
+    def convert_straight_line(self, block: Block) -> None:
+        """Converts the operations of a block without control flow, but for its terminator."""
+        for op in list(block)[:-1]:
+            self.convert_op(op)
+
+
+def is_token(type_: Type) -> bool:
+    return str(type_) == "!cuda_tile.token"
+
+
+def is_pointer(type_: Type) -> bool:
+    return str(type_).startswith("!cuda_tile.ptr<")
+
+
+def is_float(type_: Type) -> bool:
+    text = str(element_type(type_))
+    return text.startswith(("f", "bf", "tf"))
+
+
+def location_text(op: OpView) -> str:
+    """`file:line:col` of an operation, as far as its location says."""
+    return str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")

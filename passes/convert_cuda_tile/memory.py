@@ -1,0 +1,123 @@
+"""Memory operations on tiles of pointers, atomics, and matrix products."""
+
+from __future__ import annotations
+
+import math
+
+from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keyword
+from tileir.errors import UnsupportedError
+from tileir.ir import OpView, ShapedType, Value
+from tileir.passes.convert_cuda_tile.arithmetic import is_tile
+from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
+from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes
+
+
+def _addresses(c: Converter, pointers: Value) -> Value:
+    value = c[pointers]
+    return value if is_tile(value) else c.address(value)
+
+
+def _run(c: Converter, pointers: Value, mask: Value | None) -> tuple[int, int]:
+    """Consecutive elements with consecutive addresses and one mask value, and the alignment of
+    such a run in bytes."""
+    last = c.facts.of(pointers).axes[-1]
+    length = last.contiguity
+    if mask is not None:
+        length = math.gcd(length, c.facts.of(mask).axes[-1].constancy)
+    alignment = last.multiple if length == last.contiguity else last.multiple_at(length)
+    size = element_bytes(pointers.type)
+    if length < last.contiguity:
+        alignment = math.gcd(last.multiple, length * size)
+    return length, max(size, min(alignment, 256))
+
+
+def _access_attributes(c: Converter, op: OpView, pointers: Value, mask: Value | None) -> dict:
+    contiguity, alignment = _run(c, pointers, mask)
+    return {
+        "contiguity": c.builder.i64_attr(contiguity),
+        "alignment": c.builder.i64_attr(alignment),
+    } | memory_attributes(c, op)
+
+
+@lowers("load_ptr_tko")
+def _load_ptr(c: Converter, op: OpView) -> None:
+    attributes = _access_attributes(c, op, op.source, op.mask)
+    other = op.padding_value if op.mask is not None else None
+    present = [1, int(op.mask is not None), int(other is not None)]
+    attributes["operandSegmentSizes"] = c.builder.attribute(
+        f"array<i32: {present[0]}, {present[1]}, {present[2]}>"
+    )
+    operands = [_addresses(c, op.source)]
+    operands += [c[value] for value in (op.mask, other) if value is not None]
+    result = c.type(op.operation.results[0].type)
+    c.set(op, c.builder.op("tile_gpu.gather", operands, result, attributes))
+
+
+@lowers("store_ptr_tko")
+def _store_ptr(c: Converter, op: OpView) -> None:
+    attributes = _access_attributes(c, op, op.destination, op.mask)
+    operands = [c[op.value], _addresses(c, op.destination)]
+    if op.mask is not None:
+        operands.append(c[op.mask])
+    c.builder.create("tile_gpu.scatter", operands, attributes=attributes)
+
+
+def _atomic_attributes(c: Converter, op: OpView) -> dict:
+    ordering = keyword(op, "memory_ordering_semantics")
+    scope = SCOPES[keyword(op, "memory_scope")]
+    return {
+        "ordering": c.builder.attribute(f"#tile_gpu.ordering<{ordering}>"),
+        "scope": c.builder.attribute(f"#tile_gpu.scope<{scope}>"),
+    }
+
+
+@lowers("atomic_rmw_tko")
+def _atomic_rmw(c: Converter, op: OpView) -> None:
+    attributes = _atomic_attributes(c, op)
+    attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
+    operands = [_addresses(c, op.pointers), c[op.arg]]
+    if op.mask is not None:
+        operands.append(c[op.mask])
+    result = c.type(op.operation.results[0].type)
+    c.set(op, c.builder.op("tile_gpu.atomic_rmw", operands, result, attributes))
+
+
+@lowers("atomic_cas_tko")
+def _atomic_cas(c: Converter, op: OpView) -> None:
+    operands = [_addresses(c, op.pointers), c[op.cmp], c[op.val]]
+    if op.mask is not None:
+        operands.append(c[op.mask])
+    result = c.type(op.operation.results[0].type)
+    c.set(op, c.builder.op("tile_gpu.atomic_cas", operands, result, _atomic_attributes(c, op)))
+
+
+# ---- matrix product -----------------------------------------------------------------------------
+
+
+@lowers("mmaf", "mmai")
+def _mma(c: Converter, op: OpView) -> None:
+    """A batch of one is a plain product; larger batches are a product for each slice."""
+    operands = c.operands(op)
+    rank = len(ShapedType(operands[0].type).shape)
+    flags = {}
+    for side in ("lhs", "rhs"):
+        if keyword(op, f"signedness_{side}", "signed") == "unsigned":
+            flags[f"{side}_unsigned"] = c.builder.attribute("unit")
+    if has_flag(op, "fast_acc"):
+        flags["fast_acc"] = c.builder.attribute("unit")
+    if rank == 2:
+        c.set(op, c.builder.op("tile_gpu.dot", operands, operands[2].type, flags))
+        return
+    if ShapedType(operands[0].type).shape[0] != 1:
+        raise UnsupportedError(
+            "no code generation for a batch of more than one product", location=location_text(op),
+            remedy="give each block one product of the batch",
+        )  # fmt: skip
+    flat = [_drop_batch(c, x) for x in operands]
+    product = c.builder.op("tile_gpu.dot", flat, flat[2].type, flags)
+    c.set(op, c.builder.op("tile_gpu.reshape", [product], operands[2].type))
+
+
+def _drop_batch(c: Converter, x: Value) -> Value:
+    shape = ShapedType(x.type).shape[1:]
+    return c.builder.op("tile_gpu.reshape", [x], c.tile_type(shape, element_type(x.type)))

@@ -1,0 +1,320 @@
+"""Views: what they describe, and the loads and stores through them.
+
+A view is no value of the result: the tensor's address, extents and strides go straight into the
+load or store. Dimensions of the tile that have size 1 are folded into the address; an index is
+inside the index space, so they need no check.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tileir.compiler.ir_util import defining_op, element_bytes, keyword
+from tileir.errors import UnsupportedError
+from tileir.ir import IntegerType, OpView, Value
+from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
+from tileir.passes.convert_cuda_tile.arithmetic import is_tile
+from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
+from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View
+
+SCOPES = {"tl_blk": "block", "device": "device", "sys": "system"}
+
+
+@dataclass(frozen=True)
+class Access:
+    """One tile of a tensor, as `tile_gpu.load` and its kin describe it, unit dimensions folded
+    into the base."""
+
+    base: Value
+    shape: tuple[int, ...]
+    starts: list[Value]
+    sizes: list[Value]
+    strides: list[Value]
+    in_bounds: list[bool]
+    alignment: int
+    extent_multiple: int
+
+
+# ---- making views -----------------------------------------------------------------------------
+
+_TENSOR = re.compile(r"tensor_view<([?\dx]*)([\w!.]+)(?:, strides=\[([^\]]*)\])?")
+
+
+def _parse_tensor(text: str) -> tuple[list[int | None], str, list[int | None]]:
+    match = _TENSOR.search(text)
+    assert match, text
+    number = lambda s: None if s.strip() == "?" else int(s)  # noqa: E731
+    shape = [number(s) for s in match[1].split("x") if s]
+    strides = [number(s) for s in (match[3] or "").split(",") if s.strip()]
+    return shape, match[2], strides
+
+
+@lowers("make_tensor_view")
+def _make_tensor_view(c: Converter, op: OpView) -> None:
+    result = op.operation.results[0]
+    shape, element, strides = _parse_tensor(str(result.type))
+    dynamic = iter([*op.dynamic_shape, *op.dynamic_strides])
+
+    def extent(static: int | None) -> Extent:
+        if static is not None:
+            return Extent(c.builder.c64(static), power_of_two_factor(static), static)
+        value = next(dynamic)
+        return Extent(unsigned_i64(c, c[value]), c.facts.multiple(value))
+
+    sizes = tuple(map(extent, shape))
+    base = op.base
+    c.views.tensors[result] = Tensor(
+        c[base], c.facts.multiple(base), c.builder.type(element), sizes, tuple(map(extent, strides))
+    )
+
+
+def unsigned_i64(c: Converter, value: Value) -> Value:
+    if IntegerType(value.type).width == 64:
+        return value
+    return c.builder.op("arith.extui", [value], c.builder.i64)
+
+
+@lowers("assume")
+def _assume(c: Converter, op: OpView) -> None:
+    """A promise about numbers has been read where it matters (`AxisAnalysis`); one about a
+    tensor's address is noted here."""
+    tensor = c.views.tensors.get(op.operation.operands[0])
+    if tensor is None:
+        c.set(op, *c.operands(op))
+        return
+    match = re.search(r"div_by<(\d+)", str(op.operation.attributes["predicate"]))
+    multiple = power_of_two_factor(int(match[1])) if match else 1
+    promised = replace(tensor, base_multiple=max(tensor.base_multiple, multiple))
+    c.views.tensors[op.operation.results[0]] = promised
+
+
+def _integers(text: str, key: str) -> tuple[int, ...] | None:
+    match = re.search(rf"\b{key}\s*=\s*[\[(]([^\])]*)[\])]", text)
+    return tuple(int(n) for n in re.split(r"[x,]", match[1])) if match else None
+
+
+@lowers("make_partition_view", "make_strided_view", "make_gather_scatter_view")
+def _make_view(c: Converter, op: OpView) -> None:
+    result = op.operation.results[0]
+    text = str(result.type)
+    tile = _integers(text, "tile")
+    assert tile
+    padding = re.search(r"padding_value = (\w+)", text)
+    sparse = re.search(r"sparse_dim\s*=\s*(\d+)", text)
+    c.views.views[result] = View(
+        tensor=c.views.tensors[op.operation.operands[0]],
+        tile=tile,
+        steps=_integers(text, "traversal_strides") or tile,
+        dim_map=_integers(text, "dim_map") or tuple(range(len(tile))),
+        padding=padding[1] if padding else None,
+        sparse_dim=int(sparse[1]) if sparse else None,
+    )
+
+
+@lowers("get_tensor_shape")
+def _get_tensor_shape(c: Converter, op: OpView) -> None:
+    tensor = c.views.tensors[op.operation.operands[0]]
+    results = op.operation.results
+    c.set(op, *(_to_width(c, size.value, r) for size, r in zip(tensor.sizes, results, strict=True)))
+
+
+@lowers("get_index_space_shape")
+def _get_index_space_shape(c: Converter, op: OpView) -> None:
+    view = c.views.views[op.operation.operands[0]]
+    counts = []
+    for dim, result in enumerate(op.operation.results):
+        size = view.tensor.sizes[view.dim_map[dim]].value
+        # Along the sparse dimension of a gather/scatter view, an index is an element.
+        step = 1 if dim == view.sparse_dim else view.steps[dim]
+        rounded = c.builder.add(size, c.builder.c64(step - 1))
+        count = c.builder.op("arith.divui", [rounded, c.builder.c64(step)], c.builder.i64)
+        counts.append(_to_width(c, count, result))
+    c.set(op, *counts)
+
+
+def _to_width(c: Converter, value: Value, result: Value) -> Value:
+    type_ = c.type(result.type)
+    if type_ == c.builder.i64:
+        return value
+    return c.builder.op("arith.trunci", [value], type_)
+
+
+# ---- access through views ---------------------------------------------------------------------
+
+
+def access(c: Converter, op: OpView, view: View) -> Access:
+    """The tile that `op` accesses at its index."""
+    if view.sparse_dim is not None:
+        raise UnsupportedError(
+            "no code generation for a gather/scatter view", location=location_text(op),
+            remedy="use load_ptr_tko or store_ptr_tko on a tile of pointers",
+        )  # fmt: skip
+    promised = list(op.inbounds) if op.inbounds is not None else [False] * len(view.tile)
+    kept = [d for d, size in enumerate(view.tile) if size != 1] or [len(view.tile) - 1]
+    starts = [_start(c, view, d, index) for d, index in enumerate(op.index)]
+    multiples = [
+        min(c.facts.multiple(index) * power_of_two_factor(view.steps[d]), MAXIMUM)
+        for d, index in enumerate(op.index)
+    ]
+    folded = [d for d in range(len(view.tile)) if d not in kept]
+    contiguous = _contiguous_dim(view, kept)
+    return Access(
+        base=_folded_base(c, view, folded, starts),
+        shape=tuple(view.tile[d] for d in kept),
+        starts=[starts[d] for d in kept],
+        sizes=[view.tensor.sizes[view.dim_map[d]].value for d in kept],
+        strides=[view.tensor.strides[view.dim_map[d]].value for d in kept],
+        in_bounds=[bool(promised[d]) or _divides(view, d) for d in kept],
+        alignment=_alignment(view, folded, contiguous, multiples),
+        extent_multiple=1
+        if contiguous is None
+        else math.gcd(
+            view.tensor.sizes[view.dim_map[contiguous]].multiple, multiples[contiguous]
+        ),
+    )
+
+
+def _start(c: Converter, view: View, dim: int, index: Value) -> Value:
+    position = unsigned_i64(c, c[index])
+    if view.steps[dim] == 1:
+        return position
+    return c.builder.mul(position, c.builder.c64(view.steps[dim]))
+
+
+def _divides(view: View, dim: int) -> bool:
+    """Whether tiles fit the extent exactly, so that an index in range means a tile inside."""
+    size, tile = view.tensor.sizes[view.dim_map[dim]], view.tile[dim]
+    if view.steps[dim] != tile:
+        return False
+    return size.multiple % tile == 0 or (size.constant is not None and size.constant % tile == 0)
+
+
+def _contiguous_dim(view: View, kept: Sequence[int]) -> int | None:
+    """The tile dimension along which neighbours are adjacent in memory."""
+    adjacent = [d for d in kept if view.tensor.strides[view.dim_map[d]].constant == 1]
+    return adjacent[-1] if adjacent else None
+
+
+def _folded_base(c: Converter, view: View, folded: Sequence[int], starts: list[Value]) -> Value:
+    """The address moved to the position of the dimensions of size 1."""
+    base = view.tensor.base
+    for dim in folded:
+        offset = c.builder.mul(starts[dim], view.tensor.strides[view.dim_map[dim]].value)
+        base = advance(c, base, offset, element_bytes(view.tensor.element))
+    return base
+
+
+def advance(c: Converter, pointer: Value, elements: Value, size: int) -> Value:
+    attributes = {
+        "rawConstantIndices": c.builder.attribute("array<i32: -2147483648>"),
+        "elem_type": c.builder.attribute(f"!llvm.array<{size} x i8>"),
+    }
+    return c.builder.op("llvm.getelementptr", [pointer, elements], pointer.type, attributes)
+
+
+def _alignment(
+    view: View, folded: Sequence[int], contiguous: int | None, multiples: list[int]
+) -> int:
+    """Bytes that divide every address at which a run along the contiguous dimension starts."""
+    size = element_bytes(view.tensor.element)
+    if contiguous is None:
+        return size
+    divisors = [view.tensor.base_multiple, multiples[contiguous] * size]
+    for dim in range(len(view.tile)):
+        stride = view.tensor.strides[view.dim_map[dim]].multiple * size
+        if dim in folded:
+            divisors.append(min(stride * multiples[dim], MAXIMUM))
+        elif dim != contiguous:
+            divisors.append(stride)
+    return max(size, min(math.gcd(*divisors), 256))
+
+
+def memory_attributes(c: Converter, op: OpView) -> dict:
+    """`ordering` and `scope` of a memory operation; weak ones have neither."""
+    ordering = keyword(op, "memory_ordering_semantics", "weak")
+    if ordering == "weak":
+        return {}
+    scope = SCOPES[keyword(op, "memory_scope")]
+    return {
+        "ordering": c.builder.attribute(f"#tile_gpu.ordering<{ordering}>"),
+        "scope": c.builder.attribute(f"#tile_gpu.scope<{scope}>"),
+    }
+
+
+def access_attributes(c: Converter, tile: Access) -> dict:
+    flags = ", ".join("true" if flag else "false" for flag in tile.in_bounds)
+    return {
+        "alignment": c.builder.i64_attr(tile.alignment),
+        "extent_multiple": c.builder.i64_attr(tile.extent_multiple),
+        "in_bounds": c.builder.attribute(f"array<i1: {flags}>"),
+    }
+
+
+def _segments(c: Converter, *counts: int):
+    return c.builder.attribute("array<i32: " + ", ".join(map(str, counts)) + ">")
+
+
+@lowers("load_view_tko")
+def _load_view(c: Converter, op: OpView) -> None:
+    view = c.views.views[op.view]
+    tile = access(c, op, view)
+    rank = len(tile.shape)
+    attributes = access_attributes(c, tile) | memory_attributes(c, op)
+    attributes["operandSegmentSizes"] = _segments(c, 1, rank, rank, rank)
+    if view.padding is not None:
+        attributes["padding"] = c.builder.attribute(f"#tile_gpu.padding<{view.padding}>")
+    loaded = c.builder.op(
+        "tile_gpu.load",
+        [tile.base, *tile.starts, *tile.sizes, *tile.strides],
+        c.tile_type(tile.shape, view.tensor.element),
+        attributes,
+    )
+    result = c.type(op.operation.results[0].type)
+    if result != loaded.type:
+        loaded = c.builder.op("tile_gpu.reshape", [loaded], result)
+    c.set(op, loaded)
+
+
+def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:
+    """The tile to store, in the shape of the access."""
+    value = c[op.tile]
+    type_ = c.tile_type(tile.shape, view.tensor.element)
+    if value.type == type_:
+        return value
+    source = defining_op(value)
+    if source is not None and source.operation.name == "tile_gpu.splat":
+        return c.splat(source.operation.operands[0], type_)
+    if not is_tile(value):
+        return c.splat(value, type_)
+    return c.builder.op("tile_gpu.reshape", [value], type_)
+
+
+@lowers("store_view_tko")
+def _store_view(c: Converter, op: OpView) -> None:
+    view = c.views.views[op.view]
+    tile = access(c, op, view)
+    rank = len(tile.shape)
+    attributes = access_attributes(c, tile) | memory_attributes(c, op)
+    attributes["operandSegmentSizes"] = _segments(c, 1, 1, rank, rank, rank)
+    value = _stored_value(c, op, tile, view)
+    operands = [value, tile.base, *tile.starts, *tile.sizes, *tile.strides]
+    c.builder.create("tile_gpu.store", operands, attributes=attributes)
+
+
+@lowers("atomic_red_view_tko")
+def _atomic_red_view(c: Converter, op: OpView) -> None:
+    view = c.views.views[op.view]
+    tile = access(c, op, view)
+    rank = len(tile.shape)
+    attributes = access_attributes(c, tile)
+    attributes["operandSegmentSizes"] = _segments(c, 1, 1, rank, rank, rank)
+    attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
+    scope = SCOPES[keyword(op, "memory_scope")]
+    attributes["scope"] = c.builder.attribute(f"#tile_gpu.scope<{scope}>")
+    value = _stored_value(c, op, tile, view)
+    operands = [value, tile.base, *tile.starts, *tile.sizes, *tile.strides]
+    c.builder.create("tile_gpu.atomic_red", operands, attributes=attributes)
+

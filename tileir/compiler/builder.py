@@ -1,0 +1,149 @@
+"""Building operations with little ceremony: the one way in which passes make new IR."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from tileir.ir import (
+    Attribute,
+    Block,
+    DenseElementsAttr,
+    FloatAttr,
+    FloatType,
+    IndexType,
+    InsertionPoint,
+    IntegerAttr,
+    IntegerType,
+    Location,
+    Operation,
+    Region,
+    ShapedType,
+    Type,
+    Value,
+)
+
+Attributes = dict[str, Attribute]
+
+
+class Builder:
+    """An insertion point and a location, and functions that build there.
+
+    `with builder.at(block): ...` moves the insertion point for a while.
+    """
+
+    def __init__(self, point: InsertionPoint, location: Location):
+        self.point = point
+        self.location = location
+        self.context = location.context
+        self._types: dict[str, Type] = {}
+        self.i1, self.i8, self.i16, self.i32, self.i64 = (
+            IntegerType.get_signless(n, self.context) for n in (1, 8, 16, 32, 64)
+        )
+        self.index = IndexType.get(self.context)
+
+    @contextlib.contextmanager
+    def at(self, block: Block) -> Iterator[None]:
+        """Builds at the end of `block`."""
+        saved, self.point = self.point, InsertionPoint(block)
+        try:
+            yield
+        finally:
+            self.point = saved
+
+    def create(
+        self,
+        name: str,
+        operands: Sequence[Value] = (),
+        results: Sequence[Type] = (),
+        attributes: Attributes | None = None,
+        regions: int = 0,
+    ) -> Operation:
+        return Operation.create(
+            name,
+            results=results,
+            operands=operands,
+            attributes=attributes,
+            regions=regions,
+            loc=self.location,
+            ip=self.point,
+        )
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result: Type,
+        attributes: Attributes | None = None,
+    ) -> Value:
+        """An operation with one result."""
+        return self.create(name, operands, [result], attributes).results[0]
+
+    def block(self, region: Region, arguments: Sequence[Type] = ()) -> Block:
+        """A new block at the end of `region`."""
+        return region.blocks.append(*arguments, arg_locs=[self.location] * len(arguments))
+
+    # ---- types and attributes ----------------------------------------------------------------
+
+    def type(self, text: str) -> Type:
+        """The type written `text`; remembered, since parsing costs more than building."""
+        result = self._types.get(text)
+        if result is None:
+            result = self._types[text] = Type.parse(text, self.context)
+        return result
+
+    def attribute(self, text: str) -> Attribute:
+        return Attribute.parse(text, self.context)
+
+    def i32_attr(self, value: int) -> IntegerAttr:
+        return IntegerAttr.get(self.i32, value)
+
+    def i64_attr(self, value: int) -> IntegerAttr:
+        return IntegerAttr.get(self.i64, value)
+
+    # ---- constants ---------------------------------------------------------------------------
+
+    def constant(self, value: int | float | bool, type: Type) -> Value:
+        """`value` as a scalar, or as every element of a tile."""
+        if ShapedType.isinstance(type):
+            shaped = ShapedType(type)
+            attribute: Attribute = DenseElementsAttr.get_splat(
+                type, self._number(value, shaped.element_type)
+            )
+        else:
+            attribute = self._number(value, type)
+        return self.op("arith.constant", [], type, {"value": attribute})
+
+    def _number(self, value: int | float | bool, type: Type) -> Attribute:
+        if FloatType.isinstance(type):
+            return FloatAttr.get(type, float(value), loc=self.location)
+        value = int(value)
+        if IntegerType.isinstance(type):
+            width = IntegerType(type).width
+            value = (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+            if width == 1:
+                value = -value
+        return IntegerAttr.get(type, value)
+
+    def c32(self, value: int) -> Value:
+        return self.constant(value, self.i32)
+
+    def c64(self, value: int) -> Value:
+        return self.constant(value, self.i64)
+
+    # ---- integer arithmetic ------------------------------------------------------------------
+
+    def add(self, a: Value, b: Value) -> Value:
+        return self.op("arith.addi", [a, b], a.type)
+
+    def sub(self, a: Value, b: Value) -> Value:
+        return self.op("arith.subi", [a, b], a.type)
+
+    def mul(self, a: Value, b: Value) -> Value:
+        return self.op("arith.muli", [a, b], a.type)
+
+    def compare(self, predicate: str, a: Value, b: Value, result: Type | None = None) -> Value:
+        """Integer comparison; `predicate` as in the text of arith.cmpi: eq, slt, ult, ..."""
+        names = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+        attributes = {"predicate": self.i64_attr(names.index(predicate))}
+        return self.op("arith.cmpi", [a, b], result or self.i1, attributes)

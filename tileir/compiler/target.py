@@ -1,0 +1,63 @@
+"""GPU architectures that the compiler knows, and what each one has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.errors import UnsupportedError
+
+#: The lowest PTX version that has each architecture. A driver refuses PTX newer than itself, so
+#: the lowest that works is the right one. (PTX ISA, release notes.)
+_PTX_VERSION = {
+    80: 70, 86: 71, 87: 74, 88: 90, 89: 78, 90: 80, 100: 86, 103: 88, 110: 90, 120: 87, 121: 88,
+}  # fmt: skip
+
+#: Shared memory that one block may use, in KiB. (CUDA C++ Programming Guide, compute capabilities.)
+_SHARED_KIB = {
+    80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99,
+    121: 99,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """One architecture: `sm_90a` has capability 90 and the suffix `a`."""
+
+    capability: int
+    suffix: str
+
+    @staticmethod
+    def parse(name: str) -> Target:
+        """The target called `name`. From sm_90 on, a bare number means its `a` variant.
+
+        Raises UnsupportedError for an architecture that is not known.
+        """
+        digits = name.removeprefix("sm_").rstrip("af")
+        suffix = name.removeprefix("sm_")[len(digits) :]
+        capability = int(digits) if digits.isdigit() else -1
+        bad_suffix = len(suffix) > 1 or (suffix and capability < 90)
+        if not name.startswith("sm_") or capability not in _PTX_VERSION or bad_suffix:
+            known = ", ".join(f"sm_{c}{'a' if c >= 90 else ''}" for c in _PTX_VERSION)
+            raise UnsupportedError(f"unknown target '{name}'", remedy=f"choose one of {known}")
+        if capability >= 90 and not suffix:
+            suffix = "a"
+        return Target(capability, suffix)
+
+    def __str__(self) -> str:
+        return f"sm_{self.capability}{self.suffix}"
+
+    @property
+    def ptx_version(self) -> int:
+        """Lowest PTX ISA version for this target, times ten; family targets need 8.8."""
+        version = _PTX_VERSION[self.capability]
+        return max(version, 88) if self.suffix == "f" else version
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that one block may use."""
+        return _SHARED_KIB[self.capability] * 1024
+
+    @property
+    def hint_key(self) -> str:
+        """The key of this architecture in `optimization_hints`."""
+        return f"sm_{self.capability}"
