@@ -15,13 +15,15 @@ _TILE = re.compile(r"!cuda_tile\.tile<(.*)>")
 
 def entries(module: ir.Module) -> dict[str, tuple[str, ...]]:
     """Kernel names and, for each, its parameters' types as text: `ptr<f16>`, `i32`."""
+    from mlir import ir
+
     found: dict[str, tuple[str, ...]] = {}
     for outer in module.body.operations:
         if outer.operation.name != "cuda_tile.module":
             continue
         for inner in outer.regions[0].blocks[0].operations:
             if inner.operation.name == "cuda_tile.entry":
-                name = inner.operation.attributes["sym_name"].value
+                name = ir.StringAttr(inner.operation.attributes["sym_name"]).value
                 arguments = inner.regions[0].blocks[0].arguments
                 found[name] = tuple(_scalar_type(str(argument.type)) for argument in arguments)
     return found

@@ -142,8 +142,9 @@ _MAKERS: dict[str, Callable[..., np.ndarray]] = {
 
 def save_arrays(path: str, arrays: dict[str, np.ndarray]) -> None:
     """Writes `.npz`; the narrow floats, which NumPy's files do not know, as raw integers."""
+    plain: dict[str, Any] = {name: _plain(array) for name, array in arrays.items()}
     try:
-        np.savez_compressed(path, **{name: _plain(array) for name, array in arrays.items()})
+        np.savez_compressed(path, **plain)
     except OSError as error:
         raise LaunchError(f"cannot write {path}: {error.strerror}") from error
 

@@ -1,0 +1,164 @@
+"""From whatever holds a program to a module: files, text, bytecode, modules.
+
+Text may be a `builtin.module`, a `cuda_tile.module`, or the form that NVIDIA's disassembler
+prints: the contents of a `cuda_tile.module` without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import ParseError, TileError, VerificationError
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+TILEIR_MAGIC = b"\x7fTileIR\x00"
+MLIR_MAGIC = b"ML\xefR"
+
+# What stands before the first token: blanks, comments.
+_SPACE = r"(?:\s|//[^\n]*)*"
+_ALIAS = r"[#!][\w$.-]+\s*=[^\n]*\n"
+_BARE_CONTENTS = re.compile(rf"{_SPACE}(?:{_ALIAS}{_SPACE})*(?=(?:entry|global)\b)")
+_TRAILING_ALIASES = re.compile(rf"(?:{_SPACE}{_ALIAS})+{_SPACE}\Z")
+_OPENING = "cuda_tile.module @kernels {"
+_VERIFIER_MESSAGE = re.compile(r"'[\w.$]+' op ")
+_LOCATION = re.compile(r'loc\("(.*)":(\d+):(\d+)\)')
+
+
+def parse(source: Any, *, name: str | None = None) -> ir.Module:
+    """The module that `source` holds, in a context with all our dialects.
+
+    `source` is a path (`str` or `Path`), text, Tile IR bytecode or MLIR bytecode (`bytes`), or an
+    `mlir.ir.Module`, which is cloned in its own context.  `name` is the file name for locations
+    and messages where `source` is no path.
+
+    Raises `ParseError` or `VerificationError` with `file:line:col`, `BytecodeError` with the
+    byte offset.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _parse_bytes(bytes(source), name or "<bytes>")
+    if isinstance(source, Path) or (isinstance(source, str) and _is_path(source)):
+        try:
+            data = Path(source).read_bytes()
+        except OSError as error:
+            raise ParseError(f"cannot read {source}: {error.strerror}") from error
+        return _parse_bytes(data, name or str(source))
+    if isinstance(source, str):
+        return _parse_text(source, name or "<text>")
+    if type(source).__module__.startswith("mlir.") and hasattr(source, "operation"):
+        return _as_module(source.operation.clone())
+    raise ParseError(
+        f"cannot parse {type(source).__name__}",
+        remedy="pass a path, text, bytecode (bytes) or an mlir.ir.Module",
+    )
+
+
+def _is_path(text: str) -> bool:
+    """Whether a string is a file's name and not a program."""
+    if "\n" in text or "{" in text:
+        return False
+    return len(text) < 4096 and (os.path.exists(text) or not re.search(r"[\s=(\"]", text))
+
+
+def _parse_bytes(data: bytes, name: str) -> ir.Module:
+    if data.startswith(TILEIR_MAGIC):
+        from .bytecode import read_bytecode
+
+        return read_bytecode(data)
+    if data.startswith(MLIR_MAGIC):
+        return _parse_mlir(data, name)
+    try:
+        return _parse_text(data.decode(), name)
+    except UnicodeDecodeError as error:
+        raise ParseError(
+            f"{name} is neither text nor bytecode (byte {error.start} is no UTF-8)",
+            remedy="Tile IR bytecode starts with the bytes 7f 'TileIR' 00",
+        ) from None
+
+
+def _parse_text(text: str, name: str) -> ir.Module:
+    bare = _BARE_CONTENTS.match(text)
+    if bare is None:
+        return _parse_mlir(text, name)
+    line = text.count("\n", 0, bare.end()) + 1
+    wrapped = _wrap(text, bare.end())
+    try:
+        return _parse_mlir(wrapped, name)
+    except TileError as error:
+        raise _shift_column(error, name, line) from None
+
+
+def _wrap(text: str, start: int) -> str:
+    """Puts `cuda_tile.module` around bare contents that start at `start`; line numbers stay.
+
+    The aliases that follow the contents cannot stand in a region and stay outside.
+    """
+    aliases = _TRAILING_ALIASES.search(text, start)
+    end = aliases.start() if aliases else len(text)
+    return f"{text[:start]}{_OPENING}{text[start:end]}\n}}{text[end:]}"
+
+
+def _shift_column(error: TileError, name: str, line: int) -> TileError:
+    """Takes back what the inserted opening did to the columns of its line."""
+    prefix = f"{name}:{line}:"
+    if error.location is None or not error.location.startswith(prefix):
+        return error
+    column = int(error.location.removeprefix(prefix)) - len(_OPENING)
+    location = f"{prefix}{max(1, column)}"
+    return type(error)(error.reason, location=location, remedy=error.remedy)
+
+
+def _parse_mlir(source: str | bytes, name: str) -> ir.Module:
+    from mlir import ir
+
+    from .dialects import make_context
+
+    context = make_context()
+    try:
+        with context:
+            if isinstance(source, bytes):
+                return ir.Module.parse(source)
+            return _as_module(ir.Operation.parse(source, source_name=name))
+    except ir.MLIRError as error:
+        raise parse_error(error, name) from None
+
+
+def _as_module(operation: Any) -> ir.Module:
+    """A `Module` with what `operation`, a builtin.module or any other operation, holds."""
+    from mlir import ir
+
+    with operation.location:
+        module = ir.Module.create()
+    if operation.operation.name != "builtin.module":
+        module.body.append(operation)
+        return module
+    for attribute in list(operation.attributes):
+        module.operation.attributes[attribute.name] = attribute.attr
+    for inner in list(operation.regions[0].blocks[0].operations):
+        module.body.append(inner)
+    return module
+
+
+def parse_error(error: ir.MLIRError, name: str) -> TileError:
+    """MLIR's diagnostics as one of our exceptions: the first is the reason, notes follow."""
+    diagnostics = list(error.error_diagnostics)
+    if not diagnostics:
+        return ParseError(error.message, location=name)
+    first, *others = diagnostics
+    lines = [first.message]
+    lines += [f"{_place(note.location, name)}: note: {note.message}" for note in first.notes]
+    lines += [f"{_place(other.location, name)}: error: {other.message}" for other in others]
+    kind = VerificationError if _VERIFIER_MESSAGE.match(first.message) else ParseError
+    return kind("\n".join(lines), location=_place(first.location, name))
+
+
+def _place(location: ir.Location, name: str) -> str:
+    """`file:line:col` of a location, or the file's name if it says no more."""
+    match = _LOCATION.search(str(location))
+    if match is None or match[2] == "0":
+        return name
+    return f"{match[1]}:{match[2]}:{match[3]}"
