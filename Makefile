@@ -39,11 +39,11 @@ lint: $(INSTALLED)
 
 test: lint
 	$(BIN)/lit --succinct test
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/pytest --quiet
 
 test-all: lint
 	$(BIN)/lit --succinct test
-	$(BIN)/python -m pytest --quiet -m "not gpu"
+	$(BIN)/pytest --quiet -m "not gpu"
 
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py

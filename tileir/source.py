@@ -25,6 +25,7 @@ _ALIAS = r"[#!][\w$.-]+\s*=[^\n]*\n"
 _BARE_CONTENTS = re.compile(rf"{_SPACE}(?:{_ALIAS}{_SPACE})*(?=(?:entry|global)\b)")
 _TRAILING_ALIASES = re.compile(rf"(?:{_SPACE}{_ALIAS})+{_SPACE}\Z")
 _OPENING = "cuda_tile.module @kernels {"
+_SEVERAL_OPERATIONS = "source must contain a single top-level operation, found"
 _VERIFIER_MESSAGE = re.compile(r"'[\w.$]+' op ")
 _LOCATION = re.compile(r'loc\("(.*)":(\d+):(\d+)\)')
 
@@ -123,7 +124,10 @@ def _parse_mlir(source: str | bytes, name: str) -> ir.Module:
             if isinstance(source, bytes):
                 return ir.Module.parse(source)
             return _as_module(ir.Operation.parse(source, source_name=name))
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(source, str) and _SEVERAL_OPERATIONS in str(error):
+            # A module around them, on the first line so that line numbers stay.
+            return _parse_mlir(f"builtin.module {{{source}\n}}", name)
         raise parse_error(error, name) from None
 
 
@@ -143,7 +147,7 @@ def _as_module(operation: Any) -> ir.Module:
     return module
 
 
-def parse_error(error: ir.MLIRError, name: str) -> TileError:
+def parse_error(error: Any, name: str) -> TileError:
     """MLIR's diagnostics as one of our exceptions: the first is the reason, notes follow."""
     diagnostics = list(error.error_diagnostics)
     if not diagnostics:
