@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 TILEIR_MAGIC = b"\x7fTileIR\x00"
 MLIR_MAGIC = b"ML\xefR"
 
-# What stands before the first token: blanks, comments.
-_SPACE = r"(?:\s|//[^\n]*)*"
-_ALIAS = r"[#!][\w$.-]+\s*=[^\n]*\n"
-_BARE_CONTENTS = re.compile(rf"{_SPACE}(?:{_ALIAS}{_SPACE})*(?=(?:entry|global)\b)")
-_TRAILING_ALIASES = re.compile(rf"(?:{_SPACE}{_ALIAS})+{_SPACE}\Z")
+# What stands before the first token: blanks, comments. Possessive (`*+`): never tried twice.
+_SPACE = r"(?:\s|//[^\n]*+)*+"
+_ALIAS = r"[#!][\w$.-]+\s*=[^\n]*+\n"
+_BARE_CONTENTS = re.compile(rf"{_SPACE}(?:{_ALIAS}{_SPACE})*+(?=(?:entry|global)\b)")
+_OUTSIDE_LINE = re.compile(r"\s*(?:[#!][\w$.-]+\s*=.*|//.*)?")
 _OPENING = "cuda_tile.module @kernels {"
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation, found"
 _VERIFIER_MESSAGE = re.compile(r"'[\w.$]+' op ")
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[(\[{<]|[)\]}>]')
+_DEEPEST = 500
 _LOCATION = re.compile(r'loc\("(.*)":(\d+):(\d+)\)')
 
 
@@ -82,6 +84,7 @@ def _parse_bytes(data: bytes, name: str) -> ir.Module:
 
 
 def _parse_text(text: str, name: str) -> ir.Module:
+    check_nesting(text, name)
     bare = _BARE_CONTENTS.match(text)
     if bare is None:
         return _parse_mlir(text, name)
@@ -93,14 +96,38 @@ def _parse_text(text: str, name: str) -> ir.Module:
         raise _shift_column(error, name, line) from None
 
 
+def check_nesting(text: str, name: str) -> None:
+    """Raises `ParseError` for brackets nested so deeply that MLIR's parser overflows its stack."""
+    if sum(map(text.count, "([{<")) <= _DEEPEST:
+        return
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in ("(", "[", "{", "<"):
+            depth += 1
+        elif token in (")", "]", "}", ">"):
+            depth -= 1
+        if depth > _DEEPEST:
+            line = text.count("\n", 0, match.start()) + 1
+            column = match.start() - text.rfind("\n", 0, match.start())
+            raise ParseError(
+                f"brackets are nested more than {_DEEPEST} deep", location=f"{name}:{line}:{column}"
+            )
+
+
 def _wrap(text: str, start: int) -> str:
     """Puts `cuda_tile.module` around bare contents that start at `start`; line numbers stay.
 
     The aliases that follow the contents cannot stand in a region and stay outside.
     """
-    aliases = _TRAILING_ALIASES.search(text, start)
-    end = aliases.start() if aliases else len(text)
-    return f"{text[:start]}{_OPENING}{text[start:end]}\n}}{text[end:]}"
+    end = len(text)
+    for line in reversed(text[start:].splitlines(keepends=True)):
+        if not _OUTSIDE_LINE.fullmatch(line.rstrip("\n")):
+            break
+        end -= len(line)
+    contents = text[start:end]
+    newline = "" if contents.endswith("\n") else "\n"
+    return f"{text[:start]}{_OPENING}{contents}{newline}}}{text[end:]}"
 
 
 def _shift_column(error: TileError, name: str, line: int) -> TileError:
