@@ -146,41 +146,6 @@ OpFoldResult PermuteOp::fold(FoldAdaptor) {
                                                         : OpFoldResult();
 }
 
-LogicalResult CatOp::verify() {
-  auto lhs = cast<TileType>(getLhs().getType()).getShape();
-  auto rhs = cast<TileType>(getRhs().getType()).getShape();
-  int64_t dim = getDim();
-  if (dim < 0 || dim >= static_cast<int64_t>(lhs.size()) || lhs.size() != rhs.size())
-    return emitOpError("cannot concatenate along dimension ") << dim;
-  SmallVector<int64_t> expected(lhs);
-  expected[dim] += rhs[dim];
-  if (ArrayRef<int64_t>(expected) != getType().getShape())
-    return emitOpError("result shape does not fit the operands: ") << getType();
-  return success();
-}
-
-/// `slice` cuts `whole` evenly and there is an index for each dimension.
-static LogicalResult verifySlice(Operation *op, TileType slice, TileType whole, size_t indices) {
-  bool fits = slice.getShape().size() == whole.getShape().size() &&
-              indices == whole.getShape().size();
-  for (size_t i = 0; fits && i < indices; ++i)
-    fits = whole.getShape()[i] % slice.getShape()[i] == 0;
-  if (!fits)
-    return op->emitOpError() << slice << " is not a slice of " << whole << " at " << indices
-                             << " indices";
-  return verifySameElementType(op, slice, whole);
-}
-
-LogicalResult ExtractSliceOp::verify() {
-  return verifySlice(*this, getType(), cast<TileType>(getSource().getType()),
-                     getIndices().size());
-}
-
-LogicalResult InsertSliceOp::verify() {
-  return verifySlice(*this, cast<TileType>(getSource().getType()),
-                     cast<TileType>(getDestination().getType()), getIndices().size());
-}
-
 LogicalResult ExtractScalarOp::verify() {
   auto tile = cast<TileType>(getSource().getType());
   if (numElements(tile.getShape()) != 1)
@@ -190,28 +155,12 @@ LogicalResult ExtractScalarOp::verify() {
 
 LogicalResult CallOp::verify() { return verifyElementwise(*this); }
 
-LogicalResult InlinePtxOp::verify() {
-  if (getPack() < 1)
-    return emitOpError("pack must be positive");
-  return verifyElementwise(*this);
-}
+LogicalResult InlinePtxOp::verify() { return verifyElementwise(*this); }
 
 LogicalResult FToFOp::verify() {
   if (!llvm::is_contained({"rn", "rz", "rm", "rp", "rna"}, getRounding()))
     return emitOpError("rounding must be rn, rz, rm, rp or rna, found ") << getRounding();
   return verifyElementwise(*this);
-}
-
-LogicalResult PackOp::verify() {
-  auto bits = [](TileType tile) {
-    return numElements(tile.getShape()) * tile.getElementType().getIntOrFloatBitWidth();
-  };
-  auto source = cast<TileType>(getSource().getType());
-  if (source.getShape().size() != 1 || getType().getShape().size() != 1 ||
-      bits(source) != bits(getType()))
-    return emitOpError("needs rank-1 tiles of one size in bits, found ")
-           << source << " and " << getType();
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

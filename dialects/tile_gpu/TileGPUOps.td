@@ -72,35 +72,6 @@ def TileGPU_PermuteOp : TileGPU_Op<"permute", [Pure]> {
   let hasFolder = 1;
 }
 
-def TileGPU_CatOp : TileGPU_Op<"cat", [Pure]> {
-  let summary = "concatenate two tiles along a dimension";
-  let arguments = (ins TileGPU_Tile:$lhs, TileGPU_Tile:$rhs, I64Attr:$dim);
-  let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = [{
-    $lhs `,` $rhs `dim` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
-  }];
-  let hasVerifier = 1;
-}
-
-def TileGPU_ExtractSliceOp : TileGPU_Op<"extract_slice", [Pure]> {
-  let summary = "one slice of a tile";
-  let description = "Index k picks the k-th slice, as in `cuda_tile.extract`.";
-  let arguments = (ins TileGPU_Tile:$source, Variadic<I32>:$indices);
-  let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)";
-  let hasVerifier = 1;
-}
-
-def TileGPU_InsertSliceOp : TileGPU_Op<"insert_slice", [Pure, AllTypesMatch<["destination", "result"]>]> {
-  let summary = "a tile with one slice replaced";
-  let arguments = (ins TileGPU_Tile:$source, TileGPU_Tile:$destination, Variadic<I32>:$indices);
-  let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = [{
-    $source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` type($destination)
-  }];
-  let hasVerifier = 1;
-}
-
 def TileGPU_ExtractScalarOp : TileGPU_Op<"extract_scalar", [Pure]> {
   let summary = "the element of a tile with one element";
   let description = "Example: `%x = tile_gpu.extract_scalar %t : !tile_gpu.tile<1x1xf32> -> f32`";
@@ -124,21 +95,18 @@ def TileGPU_CallOp : TileGPU_Op<"call", [Pure]> {
 }
 
 def TileGPU_InlinePtxOp : TileGPU_Op<"inline_ptx", [Pure]> {
-  let summary = "apply PTX instructions to each group of elements";
+  let summary = "apply PTX instructions to each element";
   let description = [{
     `$0` is the result, `$1`, `$2`, ... are the operands; `constraints` are those
     of LLVM inline assembly. The instructions must have no side effects.
-    With `pack = n`, each application takes n consecutive registers of every
-    operand and gives n of the result (for packed conversions).
     Example: `%r = tile_gpu.inline_ptx "tanh.approx.f32 $0, $1;" "=f,f" (%x)
     : (!tile_gpu.tile<64xf32>) -> !tile_gpu.tile<64xf32>`
   }];
   let arguments = (ins StrAttr:$ptx, StrAttr:$constraints,
-                       Variadic<TileGPU_TileOrScalar>:$operands,
-                       DefaultValuedAttr<I64Attr, "1">:$pack);
+                       Variadic<TileGPU_TileOrScalar>:$operands);
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
-    $ptx $constraints (`pack` $pack^)? `(` $operands `)` attr-dict `:`
+    $ptx $constraints `(` $operands `)` attr-dict `:`
     functional-type($operands, results)
   }];
   let hasVerifier = 1;
@@ -154,15 +122,6 @@ def TileGPU_FToFOp : TileGPU_Op<"ftof", [Pure]> {
   let arguments = (ins TileGPU_TileOrScalar:$source, StrAttr:$rounding);
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = "$source $rounding attr-dict `:` type($source) `->` type($result)";
-  let hasVerifier = 1;
-}
-
-def TileGPU_PackOp : TileGPU_Op<"pack", [Pure]> {
-  let summary = "reinterpret the bytes of a rank-1 tile with another element width";
-  let description = "Little endian. Serves `pack` and `unpack` of `cuda_tile`.";
-  let arguments = (ins TileGPU_Tile:$source);
-  let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -218,7 +177,7 @@ def TileGPU_YieldOp : TileGPU_Op<"yield", [Pure, Terminator, ReturnLike,
   let summary = "end of a combiner";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
-  let builders = [OpBuilder<(ins), "">];
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,17 +262,21 @@ def TileGPU_GatherOp : TileGPU_Op<"gather", [AttrSizedOperandSegments, MemoryEff
     `contiguity` is the number of consecutive elements, along the last
     dimension, whose addresses follow each other, that share a mask value and
     start at a multiple of `alignment` bytes. Addresses are i64; a scalar address
-    gives a scalar.
+    gives a scalar. With `scratch`, one thread loads each element and all holders
+    get the same value.
   }];
   let arguments = (ins TileGPU_TileOrScalar:$addresses, Optional<TileGPU_TileOrScalar>:$mask,
-                       Optional<TileGPU_TileOrScalar>:$other, I64Attr:$contiguity, I64Attr:$alignment,
+                       Optional<TileGPU_TileOrScalar>:$other,
+                       Optional<TileGPU_Buffer>:$scratch, I64Attr:$contiguity, I64Attr:$alignment,
                        DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
                        OptionalAttr<TileGPU_ScopeAttr>:$scope);
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
-    $addresses (`mask` $mask^)? (`other` $other^)? `contiguity` $contiguity `alignment` $alignment
+    $addresses (`mask` $mask^)? (`other` $other^)? (`scratch` $scratch^)?
+    `contiguity` $contiguity `alignment` $alignment
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
-    type($addresses) (`,` `mask` type($mask)^)? (`,` `other` type($other)^)? `->` type($result)
+    type($addresses) (`,` `mask` type($mask)^)? (`,` `other` type($other)^)?
+    (`,` `scratch` type($scratch)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -333,34 +296,41 @@ def TileGPU_ScatterOp : TileGPU_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "atomic read-modify-write at a tile of addresses";
   let description = [{
-    Once for each element, by one thread; all holders of the element get the old
-    value. A scalar address means one transaction for the whole block.
+    Once for each element, by one thread; through `scratch`, all holders of the
+    element get the old value. A scalar address means one transaction for the
+    whole block.
   }];
   let arguments = (ins TileGPU_AtomicKindAttr:$kind, TileGPU_TileOrScalar:$addresses,
                        TileGPU_TileOrScalar:$value, Optional<TileGPU_TileOrScalar>:$mask,
+                       Optional<TileGPU_Buffer>:$scratch,
                        TileGPU_OrderingAttr:$ordering, TileGPU_ScopeAttr:$scope);
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
-    $kind $addresses `,` $value (`mask` $mask^)? `ordering` $ordering `scope` $scope attr-dict `:`
-    type($addresses) `,` type($value) (`,` `mask` type($mask)^)? `->` type($result)
+    $kind $addresses `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
+    `ordering` $ordering `scope` $scope attr-dict `:` type($addresses) `,` type($value)
+    (`,` `mask` type($mask)^)? (`,` `scratch` type($scratch)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
 def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [
-    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["compare", "value"]>]> {
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>,
+    AllTypesMatch<["compare", "value"]>]> {
   let summary = "atomic compare and swap at a tile of addresses";
   let description = "Compares bits. As `atomic_rmw`.";
   let arguments = (ins TileGPU_TileOrScalar:$addresses, TileGPU_TileOrScalar:$compare,
                        TileGPU_TileOrScalar:$value, Optional<TileGPU_TileOrScalar>:$mask,
+                       Optional<TileGPU_Buffer>:$scratch,
                        TileGPU_OrderingAttr:$ordering, TileGPU_ScopeAttr:$scope);
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
-    $addresses `,` $compare `,` $value (`mask` $mask^)? `ordering` $ordering `scope` $scope
-    attr-dict `:` type($addresses) `,` type($value) (`,` `mask` type($mask)^)? `->` type($result)
+    $addresses `,` $compare `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
+    `ordering` $ordering `scope` $scope attr-dict `:` type($addresses) `,` type($value)
+    (`,` `mask` type($mask)^)? (`,` `scratch` type($scratch)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -9,7 +9,7 @@ from tileir.errors import UnsupportedError
 from tileir.ir import OpView, ShapedType, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
-from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes
+from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes, segments
 
 
 def _addresses(c: Converter, pointers: Value) -> Value:
@@ -43,10 +43,7 @@ def _access_attributes(c: Converter, op: OpView, pointers: Value, mask: Value | 
 def _load_ptr(c: Converter, op: OpView) -> None:
     attributes = _access_attributes(c, op, op.source, op.mask)
     other = op.padding_value if op.mask is not None else None
-    present = [1, int(op.mask is not None), int(other is not None)]
-    attributes["operandSegmentSizes"] = c.builder.attribute(
-        f"array<i32: {present[0]}, {present[1]}, {present[2]}>"
-    )
+    attributes["operandSegmentSizes"] = segments(c, 1, op.mask, other, None)
     operands = [_addresses(c, op.source)]
     operands += [c[value] for value in (op.mask, other) if value is not None]
     result = c.type(op.operation.results[0].type)
@@ -75,6 +72,7 @@ def _atomic_attributes(c: Converter, op: OpView) -> dict:
 def _atomic_rmw(c: Converter, op: OpView) -> None:
     attributes = _atomic_attributes(c, op)
     attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
+    attributes["operandSegmentSizes"] = segments(c, 1, 1, op.mask, None)
     operands = [_addresses(c, op.pointers), c[op.arg]]
     if op.mask is not None:
         operands.append(c[op.mask])
@@ -84,11 +82,13 @@ def _atomic_rmw(c: Converter, op: OpView) -> None:
 
 @lowers("atomic_cas_tko")
 def _atomic_cas(c: Converter, op: OpView) -> None:
+    attributes = _atomic_attributes(c, op)
+    attributes["operandSegmentSizes"] = segments(c, 1, 1, 1, op.mask, None)
     operands = [_addresses(c, op.pointers), c[op.cmp], c[op.val]]
     if op.mask is not None:
         operands.append(c[op.mask])
     result = c.type(op.operation.results[0].type)
-    c.set(op, c.builder.op("tile_gpu.atomic_cas", operands, result, _atomic_attributes(c, op)))
+    c.set(op, c.builder.op("tile_gpu.atomic_cas", operands, result, attributes))
 
 
 # ---- matrix product -----------------------------------------------------------------------------

@@ -86,37 +86,6 @@ def _permute(c: Converter, op: OpView) -> None:
     c.set(op, c.builder.op("tile_gpu.permute", [x], result, attributes))
 
 
-@lowers("cat")
-def _cat(c: Converter, op: OpView) -> None:
-    result = c.type(op.operation.results[0].type)
-    attributes = {"dim": c.builder.i64_attr(int_attr(op, "dim"))}
-    c.set(op, c.builder.op("tile_gpu.cat", c.operands(op), result, attributes))
-
-
-@lowers("extract")
-def _extract(c: Converter, op: OpView) -> None:
-    operands, result = c.operands(op), c.type(op.operation.results[0].type)
-    if not is_tile(operands[0]):
-        c.set(op, operands[0])
-        return
-    c.set(op, c.builder.op("tile_gpu.extract_slice", operands, result))
-
-
-@lowers("insert")
-def _insert(c: Converter, op: OpView) -> None:
-    operands = c.operands(op)
-    if not is_tile(operands[0]):
-        c.set(op, operands[0])
-        return
-    c.set(op, c.builder.op("tile_gpu.insert_slice", operands, operands[1].type))
-
-
-@lowers("pack", "unpack")
-def _pack(c: Converter, op: OpView) -> None:
-    (x,) = c.operands(op)
-    c.set(op, c.builder.op("tile_gpu.pack", [x], c.type(op.operation.results[0].type)))
-
-
 @lowers("get_tile_block_id")
 def _block_id(c: Converter, op: OpView) -> None:
     c.set(op, *(c.builder.op(f"nvvm.read.ptx.sreg.ctaid.{d}", [], c.builder.i32) for d in "xyz"))

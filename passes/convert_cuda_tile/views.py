@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword
 from tileir.errors import UnsupportedError
-from tileir.ir import IntegerType, OpView, Value
+from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
@@ -253,8 +253,10 @@ def access_attributes(c: Converter, tile: Access) -> dict:
     }
 
 
-def _segments(c: Converter, *counts: int):
-    return c.builder.attribute("array<i32: " + ", ".join(map(str, counts)) + ">")
+def segments(c: Converter, *counts: int | Value | None) -> Attribute:
+    """Sizes of operand segments; an optional operand counts 1 if it is there."""
+    sizes = [n if isinstance(n, int) else int(n is not None) for n in counts]
+    return c.builder.attribute("array<i32: " + ", ".join(map(str, sizes)) + ">")
 
 
 @lowers("load_view_tko")
@@ -263,7 +265,7 @@ def _load_view(c: Converter, op: OpView) -> None:
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
-    attributes["operandSegmentSizes"] = _segments(c, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = segments(c, 1, rank, rank, rank)
     if view.padding is not None:
         attributes["padding"] = c.builder.attribute(f"#tile_gpu.padding<{view.padding}>")
     loaded = c.builder.op(
@@ -298,7 +300,7 @@ def _store_view(c: Converter, op: OpView) -> None:
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
-    attributes["operandSegmentSizes"] = _segments(c, 1, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = segments(c, 1, 1, rank, rank, rank)
     value = _stored_value(c, op, tile, view)
     operands = [value, tile.base, *tile.starts, *tile.sizes, *tile.strides]
     c.builder.create("tile_gpu.store", operands, attributes=attributes)
@@ -310,7 +312,7 @@ def _atomic_red_view(c: Converter, op: OpView) -> None:
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile)
-    attributes["operandSegmentSizes"] = _segments(c, 1, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = segments(c, 1, 1, rank, rank, rank)
     attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
     scope = SCOPES[keyword(op, "memory_scope")]
     attributes["scope"] = c.builder.attribute(f"#tile_gpu.scope<{scope}>")

@@ -1,0 +1,90 @@
+"""choose-num-warps: how many warps a kernel gets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tileir.compiler.tile_types import TileInfo, tile_info
+from tileir.ir import IntegerAttr, IntegerType, Operation, OpView
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
+from tileir.passes.walk import kernels, walk
+
+NUM_WARPS_ATTRIBUTE = "tile_gpu.num_warps"
+
+#: Accumulator elements that a thread holds comfortably beside its operands.
+_ACCUMULATORS_PER_THREAD = 64
+#: Elements of one tile that a thread holds comfortably beside a few others.
+_ELEMENTS_PER_THREAD = 64
+_MAXIMUM = 16
+
+
+@dataclass(frozen=True)
+class ChooseNumWarps(ModulePass):
+    """Choose the number of warps of each kernel.
+
+    The hint `num_worker_warps_per_cta` decides if there is one. Otherwise the largest tile does:
+    enough warps that a thread's share fits its registers, few enough that threads have work.
+    """
+
+    name = "choose-num-warps"
+
+    def apply(self, module: Operation) -> None:
+        target = target_of(module)
+        i32 = IntegerType.get_signless(32, module.context)
+        for kernel in kernels(module):
+            if NUM_WARPS_ATTRIBUTE in kernel.attributes:
+                continue
+            warps = _hint(kernel, target.hint_key) or _choose(kernel)
+            kernel.attributes[NUM_WARPS_ATTRIBUTE] = IntegerAttr.get(i32, warps)
+
+
+def num_warps_of(kernel: Operation) -> int:
+    """The number of warps recorded on a kernel, 4 if there is none."""
+    if NUM_WARPS_ATTRIBUTE not in kernel.attributes:
+        return 4
+    return IntegerAttr(kernel.attributes[NUM_WARPS_ATTRIBUTE]).value
+
+
+def _hint(kernel: Operation, key: str) -> int | None:
+    if HINTS_ATTRIBUTE not in kernel.attributes:
+        return None
+    text = str(kernel.attributes[HINTS_ATTRIBUTE])
+    for name in (key, "default"):
+        match = re.search(rf"\b{name} = {{[^}}]*num_worker_warps_per_cta = (\d+)", text)
+        if match:
+            return int(match[1])
+    return None
+
+
+def _choose(kernel: Operation) -> int:
+    dots, largest = [], 1
+    for op in walk(kernel):
+        if op.operation.name == "tile_gpu.dot":
+            dots.append(op)
+        for result in op.operation.results:
+            info = tile_info(result.type)
+            if info is not None:
+                largest = max(largest, info.num_elements)
+    if dots:
+        return _for_products(dots)
+    warps = max(1, min(4, largest // 128))
+    while warps < _MAXIMUM and largest > warps * 32 * _ELEMENTS_PER_THREAD:
+        warps *= 2
+    return warps
+
+
+def _for_products(dots: list[OpView]) -> int:
+    """Each warp owns at least one 16x8 block of every accumulator; where one product feeds
+    another, whole rows, so that the result can stay in registers."""
+    tiles: list[TileInfo] = [t for dot in dots if (t := tile_info(dot.operation.results[0].type))]
+    rows = min(tile.shape[0] for tile in tiles)
+    blocks = min(tile.shape[0] // 16 * (tile.shape[1] // 8) for tile in tiles)
+    limit = rows // 16 if len(dots) > 1 else blocks
+    accumulators = sum(tile.num_elements for tile in tiles)
+    warps = 4
+    while warps < 8 and accumulators > warps * 32 * _ACCUMULATORS_PER_THREAD:
+        warps *= 2
+    return max(1, min(warps, limit))

@@ -1,0 +1,42 @@
+"""Walking IR, and replacing values in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileir.ir import Block, Operation, OpView, Value
+
+
+def kernels(module: Operation) -> list[Operation]:
+    """The `gpu.func` kernels of a `builtin.module`."""
+    return [
+        op.operation
+        for top in module.regions[0].blocks[0]
+        if top.operation.name == "gpu.module"
+        for op in top.operation.regions[0].blocks[0]
+        if op.operation.name == "gpu.func"
+    ]
+
+
+def walk(operation: Operation) -> Iterator[OpView]:
+    """Every operation inside `operation`, each before the operations of its regions. The one
+    just given may be erased or replaced."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in list(block):
+                yield op
+                if op.operation.attached and op.operation.regions:
+                    yield from walk(op.operation)
+
+
+def blocks_of(op: OpView | Operation) -> Iterator[Block]:
+    """The blocks of an operation's regions."""
+    for region in op.operation.regions:
+        yield from region.blocks
+
+
+def replace_op(op: OpView, *values: Value) -> None:
+    """Uses `values` instead of the results of `op`, and erases it."""
+    for result, value in zip(op.operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    op.operation.erase()
