@@ -7,7 +7,7 @@ include "mlir/Interfaces/LoopLikeInterface.td"
 include "CudaTileCoreOps.td"
 
 def CudaTile_ForOp : CudaTile_RegionOp<"for", [
-    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ContinueOp">]> {
+    RecursiveMemoryEffects, SingleBlock]> {
   let summary = "counted loop";
   let description = [{
     Runs from `lower_bound` up to but not including `upper_bound`; `step` must
@@ -20,9 +20,9 @@ def CudaTile_ForOp : CudaTile_RegionOp<"for", [
     ```
   }];
   let arguments = (ins CudaTile_IntScalar:$lower_bound, CudaTile_IntScalar:$upper_bound,
-                       CudaTile_IntScalar:$step, Variadic<AnyType>:$init_values,
+                       CudaTile_IntScalar:$step, Variadic<CudaTile_CarriedType>:$init_values,
                        UnitAttr:$unsignedCmp);
-  let results = (outs Variadic<AnyType>:$results);
+  let results = (outs Variadic<CudaTile_CarriedType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -41,8 +41,8 @@ def CudaTile_LoopOp : CudaTile_RegionOp<"loop", [RecursiveMemoryEffects]> {
     }
     ```
   }];
-  let arguments = (ins Variadic<AnyType>:$init_values);
-  let results = (outs Variadic<AnyType>:$results);
+  let arguments = (ins Variadic<CudaTile_CarriedType>:$init_values);
+  let results = (outs Variadic<CudaTile_CarriedType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -59,7 +59,7 @@ def CudaTile_IfOp : CudaTile_RegionOp<"if", [RecursiveMemoryEffects]> {
     ```
   }];
   let arguments = (ins CudaTile_BoolScalar:$condition);
-  let results = (outs Variadic<AnyType>:$results);
+  let results = (outs Variadic<CudaTile_CarriedType>:$results);
   let regions = (region SizedRegion<1>:$then_region, MaxSizedRegion<1>:$else_region);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
@@ -67,14 +67,15 @@ def CudaTile_IfOp : CudaTile_RegionOp<"if", [RecursiveMemoryEffects]> {
 
 class CudaTile_TerminatorOp<string mnemonic, list<Trait> traits = []>
     : CudaTile_Op<mnemonic, !listconcat([Pure, Terminator], traits)> {
-  let arguments = (ins Variadic<AnyType>:$operands);
+  let arguments = (ins Variadic<CudaTile_CarriedType>:$operands);
   let assemblyFormat = "($operands^ `:` custom<TileIRTypes>(type($operands)))? attr-dict";
-  let builders = [OpBuilder<(ins), "">];
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
 def CudaTile_YieldOp : CudaTile_TerminatorOp<"yield", [
-    ReturnLike, ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
+    ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
   let summary = "end of a branch or of a combiner";
+  let hasVerifier = 1;
 }
 
 def CudaTile_ContinueOp : CudaTile_TerminatorOp<"continue"> {

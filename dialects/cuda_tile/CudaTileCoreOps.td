@@ -243,7 +243,7 @@ def CudaTile_PackOp : CudaTile_Op<"pack", [Pure]> {
     counts one bit, tf32 32 bits (13.3).
     Example: `%b = pack %x : tile<4xf32> -> tile<16xi8>`
   }];
-  let arguments = (ins CudaTile_NumberTile:$source);
+  let arguments = (ins CudaTile_PackableTile:$source);
   let results = (outs CudaTile_I8Tile:$result);
   let assemblyFormat = [{
     $source attr-dict `:` custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
@@ -255,7 +255,7 @@ def CudaTile_UnpackOp : CudaTile_Op<"unpack", [Pure]> {
   let summary = "a tile from its bytes";
   let description = "The inverse of `pack` (13.3). Example: `%x = unpack %b : tile<16xi8> -> tile<8xf16>`";
   let arguments = (ins CudaTile_I8Tile:$source);
-  let results = (outs CudaTile_NumberTile:$result);
+  let results = (outs CudaTile_PackableTile:$result);
   let assemblyFormat = [{
     $source attr-dict `:` custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];

@@ -24,6 +24,11 @@ def CudaTile_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Marks a module whose tile dimensions need not be powers of two.
     static constexpr ::llvm::StringLiteral kExtendedAttr = "cuda_tile.extended";
+
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
+    void registerAttributes();
+    void registerTypes();
   }];
 }
 

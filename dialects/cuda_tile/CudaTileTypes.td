@@ -146,6 +146,8 @@ def CudaTile_IntTile : CudaTile_TileOf<"::cuda_tile::isBaseInteger(e)",
     "tile of i1, i8, i16, i32 or i64">;
 def CudaTile_AnyIntTile : CudaTile_TileOf<"e.isSignlessInteger()", "tile of integers">;
 def CudaTile_BoolTile : CudaTile_TileOf<"e.isSignlessInteger(1)", "tile of i1">;
+def CudaTile_PackableTile : CudaTile_TileOf<
+    "::cuda_tile::isNumber(e) || e.isSignlessInteger(4)", "tile of numbers">;
 def CudaTile_I8Tile : CudaTile_TileOf<"e.isSignlessInteger(8)", "tile of i8">;
 def CudaTile_I32Tile : CudaTile_TileOf<"e.isSignlessInteger(32)", "tile of i32">;
 def CudaTile_I64Tile : CudaTile_TileOf<"e.isSignlessInteger(64)", "tile of i64">;
@@ -175,5 +177,8 @@ def CudaTile_GatherScatterView
 def CudaTile_TileView : AnyTypeOf<
     [CudaTile_PartitionView, CudaTile_StridedView, CudaTile_GatherScatterView],
     "partition, strided or gather/scatter view">;
+
+/// What control flow may carry: views may not be block arguments.
+def CudaTile_CarriedType : AnyTypeOf<[CudaTile_AnyTile, CudaTile_Token], "tile or token">;
 
 #endif // CUDA_TILE_TYPES_TD

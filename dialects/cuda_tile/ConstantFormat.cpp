@@ -1,0 +1,204 @@
+// Syntax of constant values: `<f32: [0.5, 1.0]> : tile<2xf32>`.
+
+#include "AsmFormat.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace cuda_tile;
+
+namespace {
+
+/// Above this many different elements, a value is printed as a string of
+/// hexadecimal digits.
+constexpr int64_t kMaxListedElements = 4096;
+
+/// Parses the part between `<` and `>`.
+class ValueParser {
+public:
+  ValueParser(OpAsmParser &parser, Type element) : parser(parser), element(element) {}
+
+  ParseResult parse() {
+    std::string text;
+    if (succeeded(parser.parseOptionalString(&text)))
+      return parseHex(text);
+    loc = parser.getCurrentLocation();
+    return parseList(/*depth=*/0);
+  }
+
+  /// The attribute of `type`, or null after an error.
+  DenseElementsAttr get(TileType type) const;
+
+private:
+  ParseResult parseList(unsigned depth);
+  ParseResult parseElement();
+  ParseResult parseHex(StringRef text);
+
+  OpAsmParser &parser;
+  Type element;
+  llvm::SMLoc loc;
+  /// Sizes of the nested lists; empty for a splat.
+  SmallVector<int64_t> shape;
+  SmallVector<Attribute> values;
+  std::optional<std::string> rawBytes;
+  /// Deepest list that has been closed, so that ragged lists are found.
+  bool shapeIsKnown = false;
+};
+
+} // namespace
+
+ParseResult ValueParser::parseList(unsigned depth) {
+  llvm::SMLoc start = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLSquare())) {
+    if (depth != shape.size() || (shapeIsKnown && depth == 0))
+      return parser.emitError(start, "lists of a constant must be nested to one depth");
+    shapeIsKnown = true;
+    return parseElement();
+  }
+  if (depth >= shape.size()) {
+    if (shapeIsKnown)
+      return parser.emitError(start, "lists of a constant must be nested to one depth");
+    shape.push_back(-1);
+  }
+  int64_t count = 0;
+  if (failed(parser.parseOptionalRSquare())) {
+    if (parser.parseCommaSeparatedList([&] {
+          ++count;
+          return parseList(depth + 1);
+        }) ||
+        parser.parseRSquare())
+      return failure();
+  }
+  if (shape[depth] >= 0 && shape[depth] != count)
+    return parser.emitError(start) << "expected a list of " << shape[depth] << " elements, got "
+                                   << count;
+  shape[depth] = count;
+  return success();
+}
+
+ParseResult ValueParser::parseElement() {
+  llvm::SMLoc start = parser.getCurrentLocation();
+  if (auto floatType = dyn_cast<FloatType>(element)) {
+    APFloat value(floatType.getFloatSemantics());
+    if (parser.parseFloat(floatType.getFloatSemantics(), value))
+      return failure();
+    values.push_back(FloatAttr::get(floatType, value));
+    return success();
+  }
+  auto integerType = cast<IntegerType>(element);
+  unsigned width = integerType.getWidth();
+  if (width == 1) {
+    for (auto [keyword, value] : {std::pair("true", 1), std::pair("false", 0)})
+      if (succeeded(parser.parseOptionalKeyword(keyword))) {
+        values.push_back(IntegerAttr::get(integerType, value));
+        return success();
+      }
+  }
+  APInt value;
+  OptionalParseResult result = parser.parseOptionalInteger(value);
+  if (!result.has_value())
+    return parser.emitError(start) << "expected a value of type " << element;
+  if (failed(*result))
+    return failure();
+  // Both readings of the bits are accepted: -1 and 255 are the same i8.
+  bool fits = value.isNegative() ? value.getSignificantBits() <= width
+                                 : value.getActiveBits() <= width;
+  if (!fits)
+    return parser.emitError(start) << "integer does not fit in " << element;
+  values.push_back(IntegerAttr::get(integerType, value.sextOrTrunc(width)));
+  return success();
+}
+
+ParseResult ValueParser::parseHex(StringRef text) {
+  std::string bytes;
+  if (!text.consume_front("0x") || !llvm::tryGetFromHex(text, bytes))
+    return parser.emitError(loc, "expected a string of hexadecimal digits after 0x");
+  rawBytes = bytes;
+  return success();
+}
+
+DenseElementsAttr ValueParser::get(TileType type) const {
+  if (rawBytes) {
+    bool isSplat = false;
+    ArrayRef<char> bytes(rawBytes->data(), rawBytes->size());
+    if (!DenseElementsAttr::isValidRawBuffer(type, bytes, isSplat)) {
+      parser.emitError(loc) << "hexadecimal data does not match " << type;
+      return {};
+    }
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  }
+  if (!shape.empty() && ArrayRef<int64_t>(shape) != type.getShape()) {
+    parser.emitError(loc) << "nested lists do not match the shape of " << type;
+    return {};
+  }
+  return DenseElementsAttr::get(type, values);
+}
+
+ParseResult cuda_tile::parseConstantValue(OpAsmParser &parser, ElementsAttr &value) {
+  Type element, type;
+  if (parser.parseLess())
+    return failure();
+  llvm::SMLoc elementLoc = parser.getCurrentLocation();
+  if (parseTileIRType(parser, element))
+    return failure();
+  if (!isNumber(element) || isa<F8E5M3FNUType>(element))
+    return parser.emitError(elementLoc) << "constants of type " << element << " do not exist";
+  ValueParser values(parser, element);
+  if (parser.parseColon() || values.parse() || parser.parseGreater() || parser.parseColon())
+    return failure();
+  llvm::SMLoc typeLoc = parser.getCurrentLocation();
+  TileType tileType;
+  if (parseTileIRType(parser, tileType, "a tile"))
+    return failure();
+  if (tileType.getElementType() != element)
+    return parser.emitError(typeLoc) << "expected a tile of " << element << ", got " << tileType;
+  value = values.get(tileType);
+  return success(static_cast<bool>(value));
+}
+
+static void printElement(OpAsmPrinter &printer, Attribute element) {
+  if (auto value = dyn_cast<FloatAttr>(element))
+    return printer.printFloat(value.getValue());
+  auto value = cast<IntegerAttr>(element);
+  if (value.getType().isInteger(1))
+    printer << (value.getValue().isZero() ? "false" : "true");
+  else
+    value.getValue().print(printer.getStream(), /*isSigned=*/true);
+}
+
+/// Prints elements from `next` on as nested lists of the given shape.
+static void printList(OpAsmPrinter &printer, ArrayRef<int64_t> shape,
+                      DenseElementsAttr::AttributeElementIterator &next) {
+  if (shape.empty()) {
+    printElement(printer, *next);
+    ++next;
+    return;
+  }
+  printer << '[';
+  for (int64_t i = 0; i < shape.front(); ++i) {
+    if (i != 0)
+      printer << ", ";
+    printList(printer, shape.drop_front(), next);
+  }
+  printer << ']';
+}
+
+void cuda_tile::printConstantValue(OpAsmPrinter &printer, ElementsAttr value) {
+  auto dense = cast<DenseElementsAttr>(value);
+  auto type = cast<TileType>(dense.getType());
+  printer << '<';
+  printTileIRType(printer, type.getElementType());
+  printer << ": ";
+  if (dense.isSplat()) {
+    printElement(printer, dense.getSplatValue<Attribute>());
+  } else if (dense.getNumElements() > kMaxListedElements) {
+    ArrayRef<char> bytes = dense.getRawData();
+    printer << "\"0x" << llvm::toHex(StringRef(bytes.data(), bytes.size())) << '"';
+  } else {
+    auto next = dense.getValues<Attribute>().begin();
+    printList(printer, type.getShape(), next);
+  }
+  printer << "> : ";
+  printTileIRType(printer, type);
+}

@@ -1,0 +1,41 @@
+#include "CudaTile.h"
+using namespace mlir;
+using namespace cuda_tile;
+OpFoldResult AbsFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult AbsIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult AddFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult AddIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult AndIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult AssumeOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult BitcastOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult BroadcastOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult CeilOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult CmpFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult CmpIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult DivFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult DivIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ExtIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult FloorOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult JoinTokensOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MaxFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MaxIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MinFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MinIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MulFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MulIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult MulhiIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult NegFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult NegIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult OffsetOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult OrIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult PermuteOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult RemIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ReshapeOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult SelectOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ShLIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ShRIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult SubFOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult SubIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult TruncIOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult XOrIOp::fold(FoldAdaptor) { return {}; }
