@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from tileir.bytecode.enums import VISIBILITY
-from tileir.bytecode.fields import CONSTANT, STRING, TYPE, Enum
+from tileir.bytecode.fields import CONSTANT, STRING, TYPE, U63, DebugIndex, Enum
 from tileir.bytecode.records import Block, File, Function, Global, Op
 from tileir.bytecode.schema import (
     BY_OPCODE,
@@ -27,6 +27,8 @@ from tileir.bytecode.tags import ATTRIBUTES, DEBUG, TYPES, VALUE_TYPE, VALUE_TYP
 from tileir.bytecode.version import V13_3, V13_5
 
 MAX_REGION_DEPTH = 200
+MAX_DEBUG_DEPTH = 200
+MAX_DEBUG_NODES = 10_000
 
 
 def decode(data: bytes) -> File:
@@ -65,7 +67,7 @@ def _read_globals(cursor: Cursor, file: File) -> None:
             name=STRING.read(cursor, file),
             type=TYPE.read(cursor, file),
             constant=CONSTANT.read(cursor, file),
-            alignment=cursor.varint(),
+            alignment=U63.read(cursor, file),
             offset=start,
         )
         if file.version >= V13_3:
@@ -84,7 +86,6 @@ class _DebugSection:
     def __init__(self, file: File, cursor: Cursor | None):
         self._starts: tuple[int, ...] = ()
         self._indices: tuple[int, ...] = ()
-        self._offset = 0
         if cursor is None:
             return
         functions = cursor.count("functions with debug information", 4)
@@ -92,19 +93,33 @@ class _DebugSection:
         self._starts = struct.unpack(f"<{functions}I", cursor.take(4 * functions))
         total = cursor.count("debug indices", 8)
         cursor.align(8)
-        self._offset = cursor.offset
+        start = cursor.offset
         self._indices = struct.unpack(f"<{total}Q", cursor.take(8 * total))
-        for entry in read_table(cursor, 4, "debug records"):
-            file.debug.append(DEBUG.read(entry, file))
-            entry.expect_end("a debug record")
+        self._read_records(read_table(cursor, 4, "debug records"), file)
         for position, index in enumerate(self._indices):
+            at = start + 8 * position
             if index > len(file.debug):
-                cursor.fail(
-                    f"index {index} into {len(file.debug)} debug records",
-                    self._offset + 8 * position,
-                )
+                cursor.fail(f"index {index} into {len(file.debug)} debug records", at)
             if index and file.debug[index - 1].spec.name not in ("loc", "call_site", "unknown"):
-                cursor.fail(f"debug record {index} is not a location", self._offset + 8 * position)
+                cursor.fail(f"debug record {index} is not a location", at)
+
+    def _read_records(self, entries: list[Cursor], file: File) -> None:
+        """Fill `file.debug`. A record may be shared by many, but not grow without bound when it is
+        followed through: its depth and the number of its nodes are limited."""
+        depths, sizes = [0], [1]  # of "none" and of the records read so far
+        for entry in entries:
+            record = DEBUG.read(entry, file)
+            entry.expect_end("a debug record")
+            scopes = [
+                record.fields[item.name]
+                for item in record.spec.fields
+                if isinstance(item.encoding, DebugIndex)
+            ]
+            depths.append(1 + max((depths[index] for index in scopes), default=0))
+            sizes.append(1 + sum(sizes[index] for index in scopes))
+            if depths[-1] > MAX_DEBUG_DEPTH or sizes[-1] > MAX_DEBUG_NODES:
+                entry.fail("debug scopes or call sites are nested too deeply", record.offset)
+            file.debug.append(record)
 
     def locations(self, cursor: Cursor, reference: int, offset: int) -> tuple[int, ...]:
         """The slice of indices for a function whose location field is `reference`."""

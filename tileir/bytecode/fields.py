@@ -25,9 +25,18 @@ class Encoding(Protocol):
     def write(self, out: Output, value: Any, file: File) -> None: ...
 
 
+@dataclass(frozen=True)
 class Varint:
+    """An unsigned number of at most `bits` bits."""
+
+    bits: int = 64
+
     def read(self, cursor: Cursor, file: File) -> int:
-        return cursor.varint()
+        start = cursor.offset
+        value = cursor.varint()
+        if value >> self.bits:
+            cursor.fail(f"{value} does not fit into {self.bits} bits", start)
+        return value
 
     def write(self, out: Output, value: int, file: File) -> None:
         out.varint(value)
@@ -197,7 +206,11 @@ class Flags:
         out.varint(value)
 
 
-VARINT = Varint()
+U64 = Varint(64)
+U63 = Varint(63)
+"""A number that MLIR holds as a signed one."""
+U32 = Varint(32)
+U31 = Varint(31)
 SIGNED_VARINT = SignedVarint()
 BOOL = Bool()
 UNIT = Unit()

@@ -31,8 +31,8 @@ from tileir.bytecode.fields import (
     CONSTANT,
     I32_ARRAY,
     STRING,
+    U63,
     UNIT,
-    VARINT,
     Encoding,
     Enum,
 )
@@ -200,7 +200,7 @@ _OPTIONAL_SCOPE = _enum("memory_scope", enums.SCOPE, optional=True)
 _MODE = _enum("mode", enums.ATOMIC_MODE)
 _REDUCTION = _enum("reduction", enums.MULTIMEM_REDUCTION)
 _OP_HINTS = Attribute("optimization_hints", HINTS, optional=True)
-_DIM = Attribute("dim", VARINT)
+_DIM = Attribute("dim", U63)
 _IDENTITIES = Attribute("identities", TaggedList("integer", "float"))
 _PREDICATE_OF_ASSUME = Attribute("predicate", Tagged("div_by", "same_elements", "bounded"))
 
@@ -348,7 +348,7 @@ OPERATIONS: tuple[OpSpec, ...] = (
     _op(0x70, "unpack", "source", since=V13_3),
     _op(
         0x71, "alloca", "",
-        Attribute("num_elem", VARINT), Attribute("alignment", VARINT), Attribute("global", UNIT),
+        Attribute("num_elem", U63), Attribute("alignment", U63), Attribute("global", UNIT),
         since=V13_3,
     ),
     _op(0x72, "mmaf_scaled", "lhs rhs acc lhs_scale rhs_scale", since=V13_3),

@@ -17,7 +17,9 @@ from tileir.bytecode.fields import (
     SIGNED_VARINT,
     STRING,
     TYPE,
-    VARINT,
+    U31,
+    U32,
+    U64,
     DebugIndex,
     Encoding,
     Enum,
@@ -131,7 +133,7 @@ TYPES = TagTable(
                 _FLAGS,
                 Field("tile_shape", I32_ARRAY),
                 Field("tensor_view", _TENSOR_VIEW),
-                Field("sparse_dim", VARINT),
+                Field("sparse_dim", U31),
                 _PADDING,
             ),
             since=V13_3,
@@ -211,6 +213,8 @@ class Dictionary:
             if not text or text in names:
                 cursor.fail("names in a dictionary must be unique and not empty", start)
             names.add(text)
+            if not _is_utf8(text):
+                cursor.fail("a name in a dictionary is not UTF-8", start)
             entries[name] = self.item.read(cursor, file)
         return entries
 
@@ -219,6 +223,14 @@ class Dictionary:
         for name, item in value.items():
             out.varint(name)
             self.item.write(out, item, file)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class TypedInteger:
@@ -287,7 +299,7 @@ ATTRIBUTES = TagTable(
             8,
             "div_by",
             (
-                Field("divisor", VARINT),
+                Field("divisor", U64),
                 _PRESENT,
                 Field("every", SIGNED_VARINT, optional=True),
                 Field("along", SIGNED_VARINT, optional=True),
@@ -328,8 +340,8 @@ DEBUG = TagTable(
             (
                 Field("scope", _SCOPE),
                 Field("file", _FILE),
-                Field("line", VARINT),
-                Field("column", VARINT),
+                Field("line", U32),
+                Field("column", U32),
             ),
         ),
         RecordSpec(
@@ -338,8 +350,8 @@ DEBUG = TagTable(
             (
                 Field("scope", _SCOPE),
                 Field("filename", STRING),
-                Field("line", VARINT),
-                Field("column", VARINT),
+                Field("line", U32),
+                Field("column", U32),
             ),
         ),
         RecordSpec(
@@ -347,11 +359,11 @@ DEBUG = TagTable(
             "subprogram",
             (
                 Field("file", _FILE),
-                Field("line", VARINT),
+                Field("line", U32),
                 Field("name", STRING),
                 Field("linkage_name", STRING),
                 Field("compile_unit", DebugIndex(("compile_unit",))),
-                Field("scope_line", VARINT),
+                Field("scope_line", U32),
                 Field("flags", Flags(), since=V13_5),  # no flag exists yet
             ),
         ),
