@@ -167,8 +167,8 @@ def _as_module(operation: Any) -> ir.Module:
     if operation.operation.name != "builtin.module":
         module.body.append(operation)
         return module
-    for attribute in list(operation.attributes):
-        module.operation.attributes[attribute.name] = attribute.attr
+    for name in list(operation.attributes):
+        module.operation.attributes[name] = operation.attributes[name]
     for inner in list(operation.regions[0].blocks[0].operations):
         module.body.append(inner)
     return module
