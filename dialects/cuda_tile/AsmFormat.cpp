@@ -143,7 +143,6 @@ void cuda_tile::printArguments(OpAsmPrinter &printer, Block::BlockArgListType ar
   llvm::interleaveComma(arguments, printer.getStream(), [&](BlockArgument argument) {
     printer << argument << ": ";
     printTileIRType(printer, argument.getType());
-    printer.printOptionalLocationSpecifier(argument.getLoc());
   });
   printer << ')';
 }

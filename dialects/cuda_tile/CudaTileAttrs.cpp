@@ -26,6 +26,43 @@ void CudaTileDialect::registerAttributes() {
 // Optimization hints
 //===----------------------------------------------------------------------===//
 
+/// `occupancy = 2`; a number without a type is an i32, as in bytecode.
+static ParseResult parseHint(AsmParser &parser, NamedAttrList &hints) {
+  std::string name;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeywordOrString(&name) || parser.parseEqual())
+    return failure();
+  if (hints.get(name))
+    return parser.emitError(loc) << "duplicate hint '" << name << "'";
+  int64_t number;
+  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+  if (!isNumber.has_value()) {
+    Attribute value;
+    if (parser.parseAttribute(value))
+      return failure();
+    hints.append(name, value);
+    return success();
+  }
+  Type type = parser.getBuilder().getI32Type();
+  if (failed(*isNumber) || (succeeded(parser.parseOptionalColon()) && parser.parseType(type)))
+    return failure();
+  if (!type.isSignlessInteger() || !llvm::isIntN(type.getIntOrFloatBitWidth(), number))
+    return parser.emitError(loc) << "hint '" << name << "' must be an integer that fits in "
+                                 << type << ", got " << number;
+  hints.append(name, IntegerAttr::get(type, number));
+  return success();
+}
+
+static void printHint(AsmPrinter &printer, NamedAttribute hint) {
+  printer.printKeywordOrString(hint.getName());
+  printer << " = ";
+  auto number = dyn_cast<IntegerAttr>(hint.getValue());
+  if (number && number.getType().isSignlessInteger(32))
+    printer << number.getInt();
+  else
+    printer.printAttribute(hint.getValue());
+}
+
 /// `sm_90 = {occupancy = 2}`
 static ParseResult parseHintsOfArchitecture(AsmParser &parser,
                                             SmallVectorImpl<NamedAttribute> &entries) {
@@ -33,7 +70,8 @@ static ParseResult parseHintsOfArchitecture(AsmParser &parser,
   std::string architecture;
   NamedAttrList hints;
   if (parser.parseKeywordOrString(&architecture) || parser.parseEqual() ||
-      parser.parseOptionalAttrDict(hints))
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces,
+                                     [&] { return parseHint(parser, hints); }))
     return failure();
   for (const NamedAttribute &entry : entries)
     if (entry.getName() == architecture)
@@ -59,8 +97,10 @@ void OptimizationHintsAttr::print(AsmPrinter &printer) const {
   printer << '<';
   llvm::interleaveComma(getValue(), printer.getStream(), [&](NamedAttribute entry) {
     printer.printKeywordOrString(entry.getName());
-    printer << " = ";
-    printer.printAttribute(entry.getValue());
+    printer << " = {";
+    llvm::interleaveComma(cast<DictionaryAttr>(entry.getValue()), printer.getStream(),
+                          [&](NamedAttribute hint) { printHint(printer, hint); });
+    printer << '}';
   });
   printer << '>';
 }

@@ -12,7 +12,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) { return {}; }
 OpFoldResult CeilOp::fold(FoldAdaptor) { return {}; }
 OpFoldResult CmpFOp::fold(FoldAdaptor) { return {}; }
 OpFoldResult CmpIOp::fold(FoldAdaptor) { return {}; }
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return {}; }
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 OpFoldResult DivFOp::fold(FoldAdaptor) { return {}; }
 OpFoldResult DivIOp::fold(FoldAdaptor) { return {}; }
 OpFoldResult ExtIOp::fold(FoldAdaptor) { return {}; }

@@ -116,7 +116,6 @@ static void printParameters(EntryOp op, OpAsmPrinter &printer) {
                           printTileIRType(printer, argument.getType());
                           printer.printOptionalAttrDict(
                               function_interface_impl::getArgAttrs(op, argument.getArgNumber()));
-                          printer.printOptionalLocationSpecifier(argument.getLoc());
                         });
   printer << ')';
 }

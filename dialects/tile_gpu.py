@@ -1,0 +1,7 @@
+"""The tile_gpu dialect in Python: operations and enumerations, generated from TableGen."""
+
+from __future__ import annotations
+
+from ._tile_gpu_enum_gen import *  # noqa: F403
+from ._tile_gpu_ops_gen import *  # noqa: F403
+from ._tile_gpu_ops_gen import _Dialect  # noqa: F401
