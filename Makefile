@@ -36,6 +36,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python test/check_types.py
+	$(BIN)/python docs/generate.py --check
 
 test: lint
 	$(BIN)/lit --succinct test
