@@ -5,9 +5,9 @@ from __future__ import annotations
 from mlir import ir
 
 from . import _native  # noqa: F401  (registers the dialects)
-from .python_pass import register_pass
+from .python_pass import register_pass, register_passes, register_pipeline
 
-__all__ = ["make_context", "register_pass"]
+__all__ = ["make_context", "register_pass", "register_passes", "register_pipeline"]
 
 
 def make_context() -> ir.Context:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from mlir import ir
 
@@ -32,6 +33,34 @@ _registered: set[str] = set()
 _KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
+_register_pipeline = function(
+    "tileirRegisterPipeline", None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p
+)
+
+
+class NamedPass(Protocol):
+    """An entry of a registry of passes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    def run(self, operation: ir.Operation, options: Mapping[str, str]) -> None: ...
+
+
+def register_passes(entries: Iterable[NamedPass]) -> None:
+    """Registers the passes of a registry that are not registered yet."""
+    for entry in entries:
+        if entry.name not in _registered:
+            register_pass(entry.name, entry.summary, entry.run)
+
+
+def register_pipeline(name: str, summary: str, pipeline: str) -> None:
+    """Makes the passes `pipeline` (`a,b{key=value},func.func(c)`) available as one name."""
+    _claim(name)
+    _register_pipeline(name.encode(), summary.encode(), pipeline.encode())
+
+
 def register_pass(name: str, summary: str, run: PassFunction) -> None:
     """Registers `run(operation, options)` as the pass `name` (kebab case).
 
@@ -41,13 +70,17 @@ def register_pass(name: str, summary: str, run: PassFunction) -> None:
 
     Raises `ValueError` for a name that is malformed or taken: MLIR would abort.
     """
+    _claim(name)
+    _passes.append((name, run))
+    _register_pass(name.encode(), summary.encode(), _callback, len(_passes) - 1)
+
+
+def _claim(name: str) -> None:
     if not _KEBAB_CASE.fullmatch(name):
         raise ValueError(f"pass name '{name}' is not in kebab case")
     if name in _registered:
         raise ValueError(f"pass '{name}' is registered already")
     _registered.add(name)
-    _passes.append((name, run))
-    _register_pass(name.encode(), summary.encode(), _callback, len(_passes) - 1)
 
 
 def _run(index: int, pointer: int, count: int, names: _Strings, values: _Strings) -> int:  # pyright: ignore[reportInvalidTypeForm]

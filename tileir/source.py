@@ -88,7 +88,7 @@ def _parse_text(text: str, name: str) -> ir.Module:
     bare = _BARE_CONTENTS.match(text)
     if bare is None:
         return _parse_mlir(text, name)
-    line = text.count("\n", 0, bare.end()) + 1
+    line = text.count("\n", 0, _opening_position(text, bare.end())) + 1
     wrapped = _wrap(text, bare.end())
     try:
         return _parse_mlir(wrapped, name)
@@ -115,6 +115,15 @@ def check_nesting(text: str, name: str) -> None:
             )
 
 
+def wrap_bare_contents(text: str) -> str | None:
+    """The text of a module, if `text` is the contents of a `cuda_tile.module` without it.
+
+    Line numbers stay; columns shift only on a first line that holds an operation.
+    """
+    bare = _BARE_CONTENTS.match(text)
+    return None if bare is None else _wrap(text, bare.end())
+
+
 def _wrap(text: str, start: int) -> str:
     """Puts `cuda_tile.module` around bare contents that start at `start`; line numbers stay.
 
@@ -125,9 +134,20 @@ def _wrap(text: str, start: int) -> str:
         if not _OUTSIDE_LINE.fullmatch(line.rstrip("\n")):
             break
         end -= len(line)
-    contents = text[start:end]
+    opening = _opening_position(text, start)
+    contents = text[opening:end]
     newline = "" if contents.endswith("\n") else "\n"
-    return f"{text[:start]}{_OPENING}{contents}{newline}}}{text[end:]}"
+    return f"{text[:opening]}{_OPENING}{contents}{newline}}}{text[end:]}"
+
+
+def _opening_position(text: str, start: int) -> int:
+    """Where the module opens: on the line before, if nothing but a comment stands there."""
+    line_start = text.rfind("\n", 0, start) + 1
+    previous_start = text.rfind("\n", 0, max(line_start - 1, 0)) + 1
+    previous = text[previous_start:line_start].strip()
+    if line_start and (not previous or previous.startswith("//")):
+        return previous_start
+    return start
 
 
 def _shift_column(error: TileError, name: str, line: int) -> TileError:

@@ -1,0 +1,176 @@
+"""tile-opt: runs passes on CUDA Tile IR and prints the result.
+
+    tile-opt --canonicalize --cse kernel.mlir
+    tile-opt --lower-to-nvvm --target=sm_90a matmul.tilebc
+    tile-opt --pass-pipeline='builtin.module(convert-cuda-tile,canonicalize)' - < kernel.mlir
+
+The input is text (also in the form that NVIDIA's disassembler prints), MLIR bytecode or Tile IR
+bytecode. Apart from --lower-to-STAGE, --target and --opt-level this is MLIR's own driver, with
+all its options and passes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tileir.errors import TileError
+from tileir.tools.command_line import STDIN, read_input, run_tool
+
+_CHUNK_MARKER = re.compile(r"^// -----.*$", re.MULTILINE)
+
+_OWN_OPTIONS = """\
+OPTIONS of tile-opt:
+
+  --lower-to-<stage>   Run the compiler up to a stage: {stages}
+  --target=<gpu>       GPU that --lower-to-<stage> compiles for (default sm_90a)
+  --opt-level=<0-3>    Optimisation level of --lower-to-<stage> (default 3)
+"""
+
+
+@dataclass
+class CommandLine:
+    """Our options, taken out of the arguments; the driver gets the others."""
+
+    target: str = "sm_90a"
+    opt_level: int = 3
+    lowers: bool = False
+    wants_help: bool = False
+    others: list[str] = field(default_factory=list)
+
+
+def parse_command_line(arguments: Sequence[str]) -> CommandLine:
+    result = CommandLine()
+    remaining = iter(arguments)
+    for argument in remaining:
+        name, equals, value = argument.partition("=")
+        name = name if name.startswith("--") else f"-{name}"
+        if name in ("--target", "--opt-level"):
+            value = value if equals else next(remaining, "")
+            if name == "--target":
+                result.target = value
+            elif value in ("0", "1", "2", "3"):
+                result.opt_level = int(value)
+            else:
+                raise TileError(f"--opt-level must be 0 to 3, not '{value}'")
+            continue
+        result.lowers |= name.startswith("--lower-to-") or "lower-to-" in value
+        result.wants_help |= name in ("--help", "--help-hidden", "--help-list")
+        result.others.append(argument)
+    return result
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    status = run_tool("tile-opt", lambda: run(parse_command_line(arguments)))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if argv is None:
+        # The driver has destroyed its contexts; their Python wrappers must not do so again.
+        os._exit(status)
+    return status
+
+
+def run(command_line: CommandLine) -> int:
+    from tileir.dialects import register_passes
+    from tileir.passes import REGISTRY
+
+    register_passes(REGISTRY.values())
+    if command_line.lowers or command_line.wants_help:
+        stages = _register_lowerings(command_line)
+        if command_line.wants_help:
+            print(_OWN_OPTIONS.format(stages=", ".join(stages)), flush=True)
+    return _run_driver(command_line.others)
+
+
+def _register_lowerings(command_line: CommandLine) -> list[str]:
+    """Makes --lower-to-STAGE a pipeline of the driver. Returns the stages."""
+    from tileir.compiler.pipeline import STAGES, pipeline_text
+    from tileir.dialects import register_pipeline
+
+    for stage in STAGES:
+        text = pipeline_text(stage, command_line.target, command_line.opt_level)
+        inner = text.removeprefix("builtin.module(").removesuffix(")")
+        name = f"lower-to-{stage.replace('_', '-')}"
+        register_pipeline(name, f"Compile up to the stage {stage}", inner)
+    return [stage.replace("_", "-") for stage in STAGES]
+
+
+class _Input(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_ssize_t)]
+
+
+def _run_driver(arguments: list[str]) -> int:
+    """Calls MLIR's driver. Raises what reading the input raised."""
+    from tileir.dialects._native import function
+
+    kept: list[ctypes.Array[ctypes.c_char]] = []
+    errors: list[BaseException] = []
+
+    def read(name: bytes, result: ctypes.POINTER(_Input)) -> None:  # pyright: ignore[reportInvalidTypeForm]
+        try:
+            content = to_driver_input(name.decode())
+        except BaseException as error:
+            errors.append(error)
+            return
+        kept.append(ctypes.create_string_buffer(content, len(content) + 1))
+        result[0] = _Input(ctypes.addressof(kept[0]), len(content))
+
+    read_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.POINTER(_Input))
+    opt_main = function(
+        "tileirOptMain", ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), read_type
+    )
+    # Passes are Python: MLIR's threads would only wait for the interpreter's lock.
+    texts = ["tile-opt", "--mlir-disable-threading", *arguments]
+    argv = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+    status = opt_main(len(texts), argv, read_type(read))
+    if errors:
+        raise errors[0]
+    return status
+
+
+def to_driver_input(path: str) -> bytes:
+    """The contents of a file as MLIR's driver reads them: text of a module, or MLIR bytecode.
+
+    Chunks that `--split-input-file` separates are converted one by one; line numbers stay.
+    """
+    from tileir.source import MLIR_MAGIC, TILEIR_MAGIC
+
+    content = read_input(path)
+    if content.startswith(MLIR_MAGIC):
+        return content
+    if content.startswith(TILEIR_MAGIC):
+        from tileir.bytecode import read_bytecode
+
+        text = read_bytecode(content).operation.get_asm(enable_debug_info=True)
+        return text.encode()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        name = STDIN if path == "-" else path
+        raise TileError(
+            f"{name} is neither text nor bytecode (byte {error.start} is no UTF-8)"
+        ) from None
+    return _wrap_chunks(text, STDIN if path == "-" else path).encode()
+
+
+def _wrap_chunks(text: str, name: str) -> str:
+    from tileir.source import check_nesting, wrap_bare_contents
+
+    check_nesting(text, name)
+    result, start = "", 0
+    for marker in [*_CHUNK_MARKER.finditer(text), None]:
+        chunk = text[start : marker.start() if marker else len(text)]
+        result += wrap_bare_contents(chunk) or chunk
+        if marker:
+            result += marker[0]
+            start = marker.end()
+    return result
+
+
+if __name__ == "__main__":
+    main()
