@@ -158,6 +158,11 @@ NUMBERS: dict[str, Number] = {
 }
 
 
+def pointer_tile(address: int) -> Tile:
+    """An address as a rank-0 tile."""
+    return np.array(address & (2**64 - 1), np.uint64).view(np.int64)[()]
+
+
 def canonical_nan(fmt: FloatFormat) -> Tile:
     """The NaN that max and min give: PTX's, all bits but the sign set in f16, bf16 and f32."""
     bits = {
