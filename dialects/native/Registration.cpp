@@ -2,9 +2,7 @@
 
 #include "CudaTile.h"
 #include "Export.h"
-#ifdef TILEIR_HAS_TILE_GPU
 #include "TileGPU.h"
-#endif
 
 #include "mlir-c/RegisterEverything.h"
 #include "mlir/CAPI/IR.h"
@@ -20,9 +18,7 @@ using namespace mlir;
 
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<cuda_tile::CudaTileDialect>();
-#ifdef TILEIR_HAS_TILE_GPU
   registry.insert<tile_gpu::TileGPUDialect>();
-#endif
 }
 
 TILEIR_EXPORT void tileirRegisterDialects(MlirDialectRegistry registry) {
