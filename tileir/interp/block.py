@@ -328,7 +328,7 @@ class CheckedBlock(Block):
         self, places: Places, fmt: Number, event: Event, releases: bool, *, update: bool
     ) -> None:
         for place in places:
-            self._races.write(place, fmt.memory_dtype.itemsize, event)
+            self._races.write(place, fmt.memory_dtype.itemsize, event, fmt.bits == 4)
         self._races.publish(_addresses(places), event, releases, update)
 
     def _fresh_in_view(

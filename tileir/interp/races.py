@@ -139,15 +139,18 @@ class RaceChecker:
             replacement = np.array(lists, np.int32)
             elements.set(shadow.reader, replacement[np.searchsorted(numbers, current)])
 
-    def write(self, where: Region | Lanes, itemsize: int, event: Event) -> None:
+    def write(
+        self, where: Region | Lanes, itemsize: int, event: Event, shared_bytes: bool = False
+    ) -> None:
         """Records a write; a fault if it races with the last write of an element or with a read
-        since, or, for a weak one, writes an element twice."""
+        since, or, for a weak one, writes an element twice. With `shared_bytes`, elements are
+        narrower than the bytes that are recorded, which may then repeat."""
         shadow, elements = granules(where, itemsize)
         access = _Access(event, where.buffer, shadow.granule, itemsize, elements, "writes")
         if shadow.written:
             self._check_writers(access, elements.get(shadow.writer))
         self._check_readers(access, elements.get(shadow.reader))
-        if event.scope is None:
+        if event.scope is None and not shared_bytes:
             self._check_repeats(where, access, shadow.writer)
         shadow.written = True
         self._writers.append(event)
