@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from bytecode_support import case
 
-from tileir.bytecode.decode import MAX_REGION_DEPTH, decode
+from tileir.bytecode.decode import decode
+from tileir.bytecode.decode_body import MAX_REGION_DEPTH
 from tileir.bytecode.encode import encode
 from tileir.bytecode.records import Block, File, Function, Op, Record
 from tileir.bytecode.schema import BY_NAME

@@ -113,6 +113,28 @@ class Index:
         out.varint(value)
 
 
+class Symbol(Index):
+    """The name of an entry or a global: a string that is UTF-8 and not empty."""
+
+    def __init__(self) -> None:
+        super().__init__("strings")
+
+    def read(self, cursor: Cursor, file: File) -> int:
+        start = cursor.offset
+        value = super().read(cursor, file)
+        if not file.strings[value] or not is_utf8(file.strings[value]):
+            cursor.fail("a symbol must be UTF-8 and not empty", start)
+        return value
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class TypeOf:
     """A type of one of `kinds`; inside the type table, an earlier one."""
@@ -215,6 +237,7 @@ SIGNED_VARINT = SignedVarint()
 BOOL = Bool()
 UNIT = Unit()
 STRING = Index("strings")
+SYMBOL = Symbol()
 TYPE = Index("types")
 CONSTANT = Index("constants")
 I32_ARRAY = IntArray(4)

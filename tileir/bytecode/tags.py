@@ -29,6 +29,7 @@ from tileir.bytecode.fields import (
     TagTable,
     TypeList,
     TypeOf,
+    is_utf8,
 )
 from tileir.bytecode.records import File, Record
 from tileir.bytecode.stream import Cursor, Output
@@ -213,7 +214,7 @@ class Dictionary:
             if not text or text in names:
                 cursor.fail("names in a dictionary must be unique and not empty", start)
             names.add(text)
-            if not _is_utf8(text):
+            if not is_utf8(text):
                 cursor.fail("a name in a dictionary is not UTF-8", start)
             entries[name] = self.item.read(cursor, file)
         return entries
@@ -223,14 +224,6 @@ class Dictionary:
         for name, item in value.items():
             out.varint(name)
             self.item.write(out, item, file)
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class TypedInteger:
