@@ -84,7 +84,7 @@ def row_softmax() -> Example:
         (rows, 1, 1),
         [x],
         reference,
-        tolerance=1e-5,  # half a unit in the last place of f16 below 1/32 is 8e-6
+        tolerance=2e-5,  # half a unit in the last place of f16 below 1/16 is 1.5e-5
     )
 
 

@@ -51,7 +51,7 @@ def row_softmax(x, out, TN: ConstInt):
 
 
 def array(dtype, rank):
-    """What cuTile knows of a contiguous, 16-byte aligned array with sizes divisible by 8."""
+    """What cuTile knows of a 16-byte aligned array whose rows have a multiple of 8 elements."""
     return ArrayConstraint(
         dtype,
         rank,
@@ -61,7 +61,7 @@ def array(dtype, rank):
         may_alias_internally=False,
         stride_constant=[None] * (rank - 1) + [1],
         stride_divisible_by=[8] * (rank - 1) + [1],
-        shape_divisible_by=[8] * rank,
+        shape_divisible_by=[1] * (rank - 1) + [8],
         base_addr_divisible_by=16,
     )
 

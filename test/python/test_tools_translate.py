@@ -35,9 +35,12 @@ def test_standard_input_and_output() -> None:
     shown = run("--tilebc-to-mlir", stdin=VADD.read_bytes())
     assert shown.returncode == 0
     assert b"entry @vadd" in shown.stdout
-    written = run("--mlir-to-tilebc", "--bytecode-version=13.1", stdin=shown.stdout)
-    assert written.stdout.startswith(b"\x7fTileIR\x00\x0d\x01")
+    written = run("--mlir-to-tilebc", "--bytecode-version=13.4", stdin=shown.stdout)
+    assert written.stdout.startswith(b"\x7fTileIR\x00\x0d\x04")
     assert shown.stderr == written.stderr == b""
+    too_old = run("--mlir-to-tilebc", "--bytecode-version=13.1", stdin=shown.stdout)
+    assert too_old.returncode == 1
+    assert too_old.stderr.startswith(b"<stdin>:3:5: error: cuda_tile.entry with the hint 'default'")
 
 
 def test_generic_form(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
