@@ -15,9 +15,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tileir.tools.command_line import STDIN, read_input, run_tool
-
 from tileir.errors import LaunchError
+from tileir.tools.command_line import STDIN, read_input, run_tool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,9 +126,8 @@ class Arguments:
             )
 
     def _add(self, expand: bool, text: str, seed: int) -> None:
-        from tileir.tools.array_spec import is_array_spec, make_array
-
         from tileir.runtime.arrays import element_strides
+        from tileir.tools.array_spec import is_array_spec, make_array
 
         name, spec = _split_name(text)
         if len(self.values) >= len(self.parameters):

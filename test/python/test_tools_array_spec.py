@@ -7,9 +7,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from tileir.tools.array_spec import is_array_spec, make_array, save_array, save_arrays
 
 from tileir.errors import LaunchError
+from tileir.tools.array_spec import is_array_spec, make_array, save_array, save_arrays
 
 
 def test_contents() -> None:

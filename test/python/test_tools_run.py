@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tileir.tools.tile_run import main
 
 DATA = Path(__file__).resolve().parents[1] / "data"

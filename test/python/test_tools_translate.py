@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tileir.tools.tile_translate import main
 
 import tileir
+from tileir.tools.tile_translate import main
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
 VADD = CASES / "vadd-13.3.tilebc"
