@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from . import _native  # noqa: F401  (registers the dialects)
+from . import _native  # noqa: F401  (registers them)
 from .python_pass import register_pass, register_passes, register_pipeline
 
 __all__ = ["make_context", "register_pass", "register_passes", "register_pipeline"]

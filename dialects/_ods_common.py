@@ -1,4 +1,4 @@
 """What the generated operation modules import."""
 
-from mlir.dialects._ods_common import *  # noqa: F403
-from mlir.dialects._ods_common import _cext  # noqa: F401
+from mlir.dialects._ods_common import *
+from mlir.dialects._ods_common import _cext

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._cuda_tile_enum_gen import *  # noqa: F403
-from ._cuda_tile_ops_gen import *  # noqa: F403
-from ._cuda_tile_ops_gen import _Dialect  # noqa: F401
+from ._cuda_tile_enum_gen import *
+from ._cuda_tile_ops_gen import *
+from ._cuda_tile_ops_gen import _Dialect
 from .cuda_tile_attributes import (
     Bounded,
     DebugNode,

@@ -43,9 +43,7 @@ _enum_value = function("tileirEnumAttrValue", ctypes.c_int64, Handle)
 _attr_kind = function("tileirAttrKind", ctypes.c_int, Handle)
 _attr_int = function("tileirAttrGetInt", OptionalInt, Handle, ctypes.c_ssize_t)
 _attr_field = function("tileirAttrGetField", Handle, Handle, ctypes.c_ssize_t)
-_get_div_by = function(
-    "tileirDivByGet", Handle, Handle, ctypes.c_uint64, OptionalInt, OptionalInt
-)
+_get_div_by = function("tileirDivByGet", Handle, Handle, ctypes.c_uint64, OptionalInt, OptionalInt)
 _get_bounded = function("tileirBoundedGet", Handle, Handle, OptionalInt, OptionalInt)
 _get_same_elements = function("tileirSameElementsGet", Handle, Handle, Ints)
 _get_hints = function("tileirHintsGet", Handle, Handle)
@@ -287,9 +285,7 @@ def di_subprogram(
 def di_lexical_block(
     scope: ir.Attribute, file: ir.Attribute, line: int, column: int
 ) -> ir.Attribute:
-    handle = _get_di_lexical_block(
-        unwrap_attribute(scope), _of_kind(file, _DI_FILE), line, column
-    )
+    handle = _get_di_lexical_block(unwrap_attribute(scope), _of_kind(file, _DI_FILE), line, column)
     return _checked(handle)
 
 
@@ -350,4 +346,3 @@ def debug_node(attribute: ir.Attribute) -> DebugNode | None:
 def di_file_of(attribute: ir.Attribute) -> DIFile:
     handle = _of_kind(attribute, _DI_FILE)
     return DIFile(_text(handle, 0), _text(handle, 1))
-

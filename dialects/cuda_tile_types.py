@@ -46,9 +46,7 @@ _get_token = function("tileirTokenTypeGet", Handle, Handle)
 _get_f8e5m3 = function("tileirF8E5M3FNUTypeGet", Handle, Handle)
 _get_tensor_view = function("tileirTensorViewTypeGet", Handle, Handle, Ints, Ints, ctypes.c_int)
 _get_partition = function("tileirPartitionViewTypeGet", Handle, Handle, Ints, Ints, ctypes.c_int)
-_get_strided = function(
-    "tileirStridedViewTypeGet", Handle, Handle, Ints, Ints, Ints, ctypes.c_int
-)
+_get_strided = function("tileirStridedViewTypeGet", Handle, Handle, Ints, Ints, Ints, ctypes.c_int)
 _get_gather = function(
     "tileirGatherScatterViewTypeGet", Handle, Handle, Ints, ctypes.c_int, ctypes.c_int
 )

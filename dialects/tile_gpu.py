@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ._tile_gpu_enum_gen import *  # noqa: F403
-from ._tile_gpu_ops_gen import *  # noqa: F403
-from ._tile_gpu_ops_gen import _Dialect  # noqa: F401
+from ._tile_gpu_enum_gen import *
+from ._tile_gpu_ops_gen import *
+from ._tile_gpu_ops_gen import _Dialect

@@ -1,4 +1,4 @@
 """`mlir.ir` under our name: generated modules and our code import MLIR from here."""
 
-from mlir.ir import *  # noqa: F403
-from mlir.ir import register_attribute_builder  # noqa: F401
+from mlir.ir import *
+from mlir.ir import register_attribute_builder

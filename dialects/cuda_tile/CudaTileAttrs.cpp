@@ -34,6 +34,12 @@ static ParseResult parseHint(AsmParser &parser, NamedAttrList &hints) {
     return failure();
   if (hints.get(name))
     return parser.emitError(loc) << "duplicate hint '" << name << "'";
+  // parseOptionalInteger would read these two as numbers.
+  for (StringRef keyword : {"false", "true"})
+    if (succeeded(parser.parseOptionalKeyword(keyword))) {
+      hints.append(name, parser.getBuilder().getBoolAttr(keyword == "true"));
+      return success();
+    }
   int64_t number;
   OptionalParseResult isNumber = parser.parseOptionalInteger(number);
   if (!isNumber.has_value()) {

@@ -20,7 +20,7 @@ def TileGPU_SplatOp : TileGPU_Op<"splat", [Pure]> {
   let description = "Example: `%t = tile_gpu.splat %x : f32 -> !tile_gpu.tile<64x32xf32>`";
   let arguments = (ins TileGPU_Scalar:$source);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -28,14 +28,14 @@ def TileGPU_IotaOp : TileGPU_Op<"iota", [Pure]> {
   let summary = "0, 1, 2, ... along the only dimension";
   let description = "Example: `%t = tile_gpu.iota : !tile_gpu.tile<128xi32>`";
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
 class TileGPU_ShapeOp<string mnemonic> : TileGPU_Op<mnemonic, [Pure]> {
   let arguments = (ins TileGPU_Tile:$source);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -67,7 +67,7 @@ def TileGPU_PermuteOp : TileGPU_Op<"permute", [Pure]> {
   }];
   let arguments = (ins TileGPU_Tile:$source, DenseI64ArrayAttr:$permutation);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source $permutation attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source $permutation attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -77,7 +77,7 @@ def TileGPU_ExtractScalarOp : TileGPU_Op<"extract_scalar", [Pure]> {
   let description = "Example: `%x = tile_gpu.extract_scalar %t : !tile_gpu.tile<1x1xf32> -> f32`";
   let arguments = (ins TileGPU_Tile:$source);
   let results = (outs TileGPU_Scalar:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -121,7 +121,7 @@ def TileGPU_FToFOp : TileGPU_Op<"ftof", [Pure]> {
   }];
   let arguments = (ins TileGPU_TileOrScalar:$source, StrAttr:$rounding);
   let results = (outs TileGPU_TileOrScalar:$result);
-  let assemblyFormat = "$source $rounding attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source $rounding attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -176,7 +176,7 @@ def TileGPU_YieldOp : TileGPU_Op<"yield", [Pure, Terminator, ReturnLike,
                                            ParentOneOf<["ReduceOp", "ScanOp"]>]> {
   let summary = "end of a combiner";
   let arguments = (ins Variadic<AnyType>:$operands);
-  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+  let assemblyFormat = "($operands^ `:` qualified(type($operands)))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
@@ -217,7 +217,7 @@ def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects
     $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
     (`padding` $padding^)? `alignment` $alignment
     (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
-    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($result)
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -235,7 +235,7 @@ def TileGPU_StoreOp : TileGPU_Op<"store", [AttrSizedOperandSegments, MemoryEffec
     $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
     `alignment` $alignment
     (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
-    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` type($value)
+    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` qualified(type($value))
   }];
   let hasVerifier = 1;
 }
@@ -251,7 +251,7 @@ def TileGPU_AtomicRedOp : TileGPU_Op<"atomic_red", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $kind $value `,` $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
     `alignment` $alignment (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
-    `scope` $scope attr-dict `:` type($value)
+    `scope` $scope attr-dict `:` qualified(type($value))
   }];
   let hasVerifier = 1;
 }
@@ -275,8 +275,8 @@ def TileGPU_GatherOp : TileGPU_Op<"gather", [AttrSizedOperandSegments, MemoryEff
     $addresses (`mask` $mask^)? (`other` $other^)? (`scratch` $scratch^)?
     `contiguity` $contiguity `alignment` $alignment
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
-    type($addresses) (`,` `mask` type($mask)^)? (`,` `other` type($other)^)?
-    (`,` `scratch` type($scratch)^)? `->` type($result)
+    qualified(type($addresses)) (`,` `mask` qualified(type($mask))^)? (`,` `other` qualified(type($other))^)?
+    (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -291,7 +291,7 @@ def TileGPU_ScatterOp : TileGPU_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $value `,` $addresses (`mask` $mask^)? `contiguity` $contiguity `alignment` $alignment
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
-    type($value) `,` type($addresses) (`,` `mask` type($mask)^)?
+    qualified(type($value)) `,` qualified(type($addresses)) (`,` `mask` qualified(type($mask))^)?
   }];
   let hasVerifier = 1;
 }
@@ -311,8 +311,8 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
     $kind $addresses `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
-    `ordering` $ordering `scope` $scope attr-dict `:` type($addresses) `,` type($value)
-    (`,` `mask` type($mask)^)? (`,` `scratch` type($scratch)^)? `->` type($result)
+    `ordering` $ordering `scope` $scope attr-dict `:` qualified(type($addresses)) `,` qualified(type($value))
+    (`,` `mask` qualified(type($mask))^)? (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -329,8 +329,8 @@ def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [
   let results = (outs TileGPU_TileOrScalar:$result);
   let assemblyFormat = [{
     $addresses `,` $compare `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
-    `ordering` $ordering `scope` $scope attr-dict `:` type($addresses) `,` type($value)
-    (`,` `mask` type($mask)^)? (`,` `scratch` type($scratch)^)? `->` type($result)
+    `ordering` $ordering `scope` $scope attr-dict `:` qualified(type($addresses)) `,` qualified(type($value))
+    (`,` `mask` qualified(type($mask))^)? (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -348,7 +348,7 @@ def TileGPU_AllocOp : TileGPU_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs TileGPU_Buffer:$result);
-  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` qualified(type($result))";
 }
 
 def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
@@ -356,7 +356,7 @@ def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
   let description = "Example: `%s = tile_gpu.stage %b[%i] : !tile_gpu.buffer<..., stages = 3> -> !tile_gpu.buffer<...>`";
   let arguments = (ins TileGPU_Buffer:$source, I32:$index);
   let results = (outs TileGPU_Buffer:$result);
-  let assemblyFormat = "$source `[` $index `]` attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `[` $index `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -369,14 +369,14 @@ def TileGPU_ToSharedOp : TileGPU_Op<"to_shared", [Pure]> {
   }];
   let arguments = (ins TileGPU_Tile:$source);
   let results = (outs TileGPU_Buffer:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
 def TileGPU_LocalStoreOp : TileGPU_Op<"local_store"> {
   let summary = "write a tile to a buffer";
   let arguments = (ins TileGPU_Tile:$value, Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer);
-  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))";
   let hasVerifier = 1;
 }
 
@@ -384,7 +384,7 @@ def TileGPU_LocalLoadOp : TileGPU_Op<"local_load"> {
   let summary = "read a tile from a buffer";
   let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead]>:$buffer);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
+  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -397,7 +397,7 @@ def TileGPU_AsyncLoadOp : TileGPU_Op<"async_load", [AttrSizedOperandSegments]> {
                        Optional<I1>:$predicate);
   let assemblyFormat = [{
     $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]` `,` $buffer
-    (`if` $predicate^)? `alignment` $alignment `in_bounds` $in_bounds attr-dict `:` type($buffer)
+    (`if` $predicate^)? `alignment` $alignment `in_bounds` $in_bounds attr-dict `:` qualified(type($buffer))
   }];
   let hasVerifier = 1;
 }
@@ -443,7 +443,7 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc
     oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned | `fast_acc` $fast_acc)
-    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+    attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `,` qualified(type($acc))
   }];
   let hasVerifier = 1;
 }
@@ -455,13 +455,13 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
 def TileGPU_PrintOp : TileGPU_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "formatted print, once for the block";
   let arguments = (ins StrAttr:$format, Variadic<TileGPU_TileOrScalar>:$operands);
-  let assemblyFormat = "$format (`,` $operands^ `:` type($operands))? attr-dict";
+  let assemblyFormat = "$format (`,` $operands^ `:` qualified(type($operands)))? attr-dict";
 }
 
 def TileGPU_AssertOp : TileGPU_Op<"assert", [MemoryEffects<[MemWrite]>]> {
   let summary = "print a message and trap where an element is false";
   let arguments = (ins TileGPU_TileOrScalar:$condition, StrAttr:$message);
-  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+  let assemblyFormat = "$condition `,` $message attr-dict `:` qualified(type($condition))";
 }
 
 #endif // TILE_GPU_OPS_TD
