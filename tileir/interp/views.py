@@ -98,8 +98,9 @@ class TileView:
             if d == tiling.sparse:
                 continue
             if not 0 <= i < self.extents[d]:
+                signed = f" ({i - (1 << 32)} as a signed number)" if 1 << 31 <= i < 1 << 32 else ""
                 raise Fault(
-                    f"index {i} of dimension {d} is outside the index space "
+                    f"index {i}{signed} of dimension {d} is outside the index space "
                     f"{_by(self.extents)} of the view",
                     f"the tensor has {self.sizes[d]} elements there, the tile {tiling.tile[d]}",
                 )

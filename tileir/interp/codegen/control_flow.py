@@ -166,6 +166,7 @@ def _continue(e: Emitter, op: Op) -> None:
     frame = e.loops[-1]
     assign(e, frame.carried, op.operands)
     if frame.pause:
+        e.site = frame.site
         e.line(frame.pause)
     e.line("continue")
 

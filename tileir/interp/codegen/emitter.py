@@ -65,12 +65,14 @@ class Slot:
 class Frame:
     """An enclosing loop: where `continue` and `break` put their operands.
 
-    `pause` is a statement to run before the next round, in loops that may wait for other blocks.
+    `pause` is a statement to run before the next round, in loops that may wait for other blocks;
+    it belongs to `site`, the loop.
     """
 
     carried: list[Slot]
     results: Sequence[Slot]
     pause: str | None
+    site: int
 
 
 @dataclass
@@ -156,7 +158,7 @@ class Emitter:
     def in_loop(
         self, carried: list[Slot], pause: str | None, results: Sequence[Slot] = ()
     ) -> Iterator[None]:
-        self.loops.append(Frame(carried, results, pause))
+        self.loops.append(Frame(carried, results, pause, self.site))
         with self._conditional():
             yield
         self.loops.pop()
