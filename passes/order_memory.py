@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import defining_op, keyword
-from tileir.ir import Block, InsertionPoint, Operation, OpView, Type, Value
+from tileir.dialects.cuda_tile import TokenType
+from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
 
 _LOADS = {"load_ptr_tko", "load_view_tko"}
@@ -64,7 +65,7 @@ def _conflict(first: OpView, second: OpView) -> bool:
 
 
 def _is_token(value: Value) -> bool:
-    return str(value.type) == "!cuda_tile.token"
+    return isinstance(value.type, TokenType)
 
 
 class _Kernel:

@@ -50,9 +50,9 @@ class PipelineLoads(ModulePass):
     def apply(self, module: Operation) -> None:
         capacity = target_of(module).shared_bytes - _RESERVED_BYTES
         for kernel in kernels(module):
-            for op in walk(kernel):
-                if op.operation.name == "scf.for":
-                    self._pipeline(op, capacity)
+            loops = [op for op in walk(kernel) if op.operation.name == "scf.for"]
+            for loop in reversed(loops):  # inner loops first
+                self._pipeline(loop, capacity)
 
     def _pipeline(self, loop: OpView, capacity: int) -> None:
         copies = _copies(loop)
@@ -105,7 +105,7 @@ def _depends_on_counter_only(value: Value, body: Block) -> bool:
     operations on scalars."""
     op = defining_op(value)
     if op is None:
-        return Block(value.owner) != body or value == body.arguments[0]
+        return value.owner != body or value == body.arguments[0]
     if op.operation.block != body:
         return True
     pure = op.operation.name.startswith(("arith.", "llvm.getelementptr", "llvm.ptrtoint"))
@@ -209,7 +209,7 @@ class _Ring:
         old = self.loop.operation
         initial = [*list(old.operands)[3:], b.c32(0), b.c32(self.stages - 1)]
         types = [value.type for value in initial]
-        attributes = {named.name: named.attr for named in old.attributes}
+        attributes = dict(old.attributes.items())
         new = b.create("scf.for", [*list(old.operands)[:3], *initial], types, attributes, regions=1)
         body = b.block(new.regions[0], [self.lower.type, *types])
         for result, replacement in zip(old.results, new.results, strict=False):

@@ -16,12 +16,12 @@ two. (The same idea serves Triton as AxisInfo.)
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword, splat_integer
-from tileir.ir import Block, OpView, ShapedType, Value
+from tileir.dialects.cuda_tile import DivBy, TileType, assume_predicate
+from tileir.ir import OpView, Value
 
 #: The multiple of zero: a power of two larger than any that matters.
 MAXIMUM = 1 << 40
@@ -97,7 +97,7 @@ class AxisAnalysis:
 
     def _block_argument(self, value: Value) -> AxisFacts:
         """Only the counter of a `for` is known: it starts at a multiple and keeps it."""
-        block = Block(value.owner)
+        block = value.owner
         parent = block.owner
         if parent.operation.name == "cuda_tile.for" and value == block.arguments[0]:
             lower, _, step = parent.operation.operands[:3]
@@ -106,11 +106,11 @@ class AxisAnalysis:
 
 
 def shape_of(value: Value) -> tuple[int, ...]:
-    return tuple(ShapedType(value.type).shape)
+    return tuple(value.type.shape)
 
 
 def unknown(value: Value) -> AxisFacts:
-    rank = len(shape_of(value)) if ShapedType.isinstance(value.type) else 0
+    rank = value.type.rank if isinstance(value.type, TileType) else 0
     return AxisFacts((Axis(),) * max(1, rank))
 
 
@@ -130,7 +130,7 @@ def _elementwise(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     result = op.operation.results[0]
     operands = op.operation.operands
     same_shape = operands and all(
-        ShapedType.isinstance(o.type) and shape_of(o) == shape_of(result) for o in operands
+        isinstance(o.type, TileType) and shape_of(o) == shape_of(result) for o in operands
     )
     if op.operation.regions or len(op.operation.results) != 1 or not same_shape:
         return unknown(result)
@@ -315,18 +315,15 @@ def _permute(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     return AxisFacts(tuple(facts.axes[p] for p in permutation))
 
 
-_DIV_BY = re.compile(r"div_by<(\d+)(?:, every (-?\d+) along (-?\d+))?>")
-
-
 @_rule("assume")
 def _assume(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     value = op.operation.operands[0]
     facts = analysis.of(value)
-    match = _DIV_BY.search(str(op.operation.attributes["predicate"]))
-    if not match:
+    predicate = assume_predicate(op.operation.attributes["predicate"])
+    if not isinstance(predicate, DivBy):
         return facts
-    divisor = power_of_two_factor(int(match[1]))
-    every, along = (int(match[2]), int(match[3])) if match[2] else (1, 0)
+    divisor = power_of_two_factor(predicate.divisor)
+    every, along = predicate.every or 1, predicate.along or 0
     return AxisFacts(
         tuple(
             _promised(axis, divisor, every if dim == along else 1)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tileir.compiler.builder import Attributes, Builder
-from tileir.compiler.ir_util import element_type
+from tileir.compiler.tile_types import is_tile_type
+from tileir.dialects.cuda_tile import PtrType, TokenType
 from tileir.errors import UnsupportedError
 from tileir.ir import Block, OpView, ShapedType, Type, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
@@ -73,7 +74,7 @@ class Converter:
 
     def like(self, type_: Type, element: Type) -> Type:
         """`type_` (a scalar or tile of tile_gpu) with another element type."""
-        if not ShapedType.isinstance(type_):
+        if not is_tile_type(type_):
             return element
         return self.tile_type(ShapedType(type_).shape, element)
 
@@ -144,16 +145,11 @@ class Converter:
 
 
 def is_token(type_: Type) -> bool:
-    return str(type_) == "!cuda_tile.token"
+    return isinstance(type_, TokenType)
 
 
 def is_pointer(type_: Type) -> bool:
-    return str(type_).startswith("!cuda_tile.ptr<")
-
-
-def is_float(type_: Type) -> bool:
-    text = str(element_type(type_))
-    return text.startswith(("f", "bf", "tf"))
+    return isinstance(type_, PtrType)
 
 
 def location_text(op: OpView) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import element_bytes
+from tileir.compiler.constants import retype
+from tileir.compiler.ir_util import element_bytes, keyword
 from tileir.ir import DenseElementsAttr, IntegerAttr, OpView, ShapedType
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 
@@ -16,9 +17,7 @@ def convert_global(builder: Builder, op: OpView) -> None:
     builder.location = op.location
     alignment = IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else 0
     tensor = builder.type(f"tensor<{shaped.shape[0]}x{shaped.element_type}>")
-    from tileir.passes.convert_cuda_tile.shapes import retype
-
-    private = "private" in str(attributes["symbol_visibility"]) if "symbol_visibility" in attributes else False
+    private = keyword(op, "symbol_visibility", "public") == "private"
     builder.create(
         "llvm.mlir.global",
         attributes={

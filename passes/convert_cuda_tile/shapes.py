@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tileir.compiler.constants import retype, splat_scalar
 from tileir.compiler.ir_util import defining_op, int_attr
 from tileir.ir import (
     BoolAttr,
@@ -10,6 +11,7 @@ from tileir.ir import (
     ShapedType,
     Value,
 )
+from tileir.compiler.tile_types import is_tile_type
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 
@@ -18,8 +20,9 @@ from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 def _constant(c: Converter, op: OpView) -> None:
     result = c.type(op.operation.results[0].type)
     value = DenseElementsAttr(op.operation.attributes["value"])
-    if not ShapedType.isinstance(result):
-        c.set(op, c.builder.op("arith.constant", [], result, {"value": value.get_splat_value()}))
+    if not is_tile_type(result):
+        scalar = splat_scalar(value, result)
+        c.set(op, c.builder.op("arith.constant", [], result, {"value": scalar}))
         return
     attribute = retype(value, result)
     c.set(op, c.builder.op("arith.constant", [], result, {"value": attribute}))
@@ -43,7 +46,7 @@ def _reshape(c: Converter, op: OpView) -> None:
     (x,) = c.operands(op)
     result = c.type(op.operation.results[0].type)
     scalar = x if not is_tile(x) else _splatted(x)
-    if not str(result).startswith("!tile_gpu.tile<"):
+    if not is_tile_type(result):
         c.set(op, to_scalar(c, x, result))
     elif scalar is not None:
         c.set(op, c.splat(scalar, result))
@@ -123,11 +126,3 @@ def _aggregate(c: Converter, op: OpView) -> None:
         c.builder.create("tile_gpu.yield", c.operands(terminator))
     c.set(op, *new.results)
 
-
-def retype(value: DenseElementsAttr, type_) -> DenseElementsAttr:
-    """The same elements under another shaped type of the same shape and element type."""
-    from tileir.dialects.cuda_tile import retype_elements
-
-    if value.is_splat:
-        return DenseElementsAttr.get_splat(type_, value.get_splat_value())
-    return retype_elements(value, type_)

@@ -8,11 +8,18 @@ inside the index space, so they need no check.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword
+from tileir.dialects.cuda_tile import (
+    DYNAMIC,
+    DivBy,
+    GatherScatterViewType,
+    PaddingValue,
+    StridedViewType,
+    assume_predicate,
+)
 from tileir.errors import UnsupportedError
 from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
@@ -20,6 +27,13 @@ from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
 from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View
 
+_PADDING = {
+    PaddingValue.Zero: "zero",
+    PaddingValue.NegZero: "neg_zero",
+    PaddingValue.NaN: "nan",
+    PaddingValue.PosInf: "pos_inf",
+    PaddingValue.NegInf: "neg_inf",
+}
 SCOPES = {"tl_blk": "block", "device": "device", "sys": "system"}
 
 
@@ -40,34 +54,22 @@ class Access:
 
 # ---- making views -----------------------------------------------------------------------------
 
-_TENSOR = re.compile(r"tensor_view<([?\dx]*)([\w!.]+)(?:, strides=\[([^\]]*)\])?")
-
-
-def _parse_tensor(text: str) -> tuple[list[int | None], str, list[int | None]]:
-    match = _TENSOR.search(text)
-    assert match, text
-    number = lambda s: None if s.strip() == "?" else int(s)  # noqa: E731
-    shape = [number(s) for s in match[1].split("x") if s]
-    strides = [number(s) for s in (match[3] or "").split(",") if s.strip()]
-    return shape, match[2], strides
-
-
 @lowers("make_tensor_view")
 def _make_tensor_view(c: Converter, op: OpView) -> None:
     result = op.operation.results[0]
-    shape, element, strides = _parse_tensor(str(result.type))
+    type_ = result.type
     dynamic = iter([*op.dynamic_shape, *op.dynamic_strides])
 
-    def extent(static: int | None) -> Extent:
-        if static is not None:
+    def extent(static: int) -> Extent:
+        if static != DYNAMIC:
             return Extent(c.builder.c64(static), power_of_two_factor(static), static)
         value = next(dynamic)
         return Extent(unsigned_i64(c, c[value]), c.facts.multiple(value))
 
-    sizes = tuple(map(extent, shape))
+    sizes, strides = tuple(map(extent, type_.shape)), tuple(map(extent, type_.strides))
     base = op.base
     c.views.tensors[result] = Tensor(
-        c[base], c.facts.multiple(base), c.builder.type(element), sizes, tuple(map(extent, strides))
+        c[base], c.facts.multiple(base), type_.element_type, sizes, strides
     )
 
 
@@ -85,32 +87,27 @@ def _assume(c: Converter, op: OpView) -> None:
     if tensor is None:
         c.set(op, *c.operands(op))
         return
-    match = re.search(r"div_by<(\d+)", str(op.operation.attributes["predicate"]))
-    multiple = power_of_two_factor(int(match[1])) if match else 1
+    predicate = assume_predicate(op.operation.attributes["predicate"])
+    multiple = power_of_two_factor(predicate.divisor) if isinstance(predicate, DivBy) else 1
     promised = replace(tensor, base_multiple=max(tensor.base_multiple, multiple))
     c.views.tensors[op.operation.results[0]] = promised
-
-
-def _integers(text: str, key: str) -> tuple[int, ...] | None:
-    match = re.search(rf"\b{key}\s*=\s*[\[(]([^\])]*)[\])]", text)
-    return tuple(int(n) for n in re.split(r"[x,]", match[1])) if match else None
 
 
 @lowers("make_partition_view", "make_strided_view", "make_gather_scatter_view")
 def _make_view(c: Converter, op: OpView) -> None:
     result = op.operation.results[0]
-    text = str(result.type)
-    tile = _integers(text, "tile")
-    assert tile
-    padding = re.search(r"padding_value = (\w+)", text)
-    sparse = re.search(r"sparse_dim\s*=\s*(\d+)", text)
+    type_ = result.type
+    tile = tuple(type_.tile_shape)
+    strided = isinstance(type_, StridedViewType)
+    sparse = isinstance(type_, GatherScatterViewType)
+    padding = type_.padding_value
     c.views.views[result] = View(
         tensor=c.views.tensors[op.operation.operands[0]],
         tile=tile,
-        steps=_integers(text, "traversal_strides") or tile,
-        dim_map=_integers(text, "dim_map") or tuple(range(len(tile))),
-        padding=padding[1] if padding else None,
-        sparse_dim=int(sparse[1]) if sparse else None,
+        steps=tuple(type_.traversal_strides) if strided else tile,
+        dim_map=tuple(range(len(tile))) if sparse else tuple(type_.dim_map),
+        padding=None if padding is None else _PADDING[padding],
+        sparse_dim=type_.sparse_dim if sparse else None,
     )
 
 

@@ -26,6 +26,11 @@ from tileir.ir import (
 Attributes = dict[str, Attribute]
 
 
+def is_tile_type(type_: Type) -> bool:
+    """Whether a type is `!tile_gpu.tile`."""
+    return str(type_).startswith("!tile_gpu.tile<")
+
+
 class Builder:
     """An insertion point and a location, and functions that build there.
 
@@ -105,20 +110,20 @@ class Builder:
 
     def constant(self, value: int | float | bool, type: Type) -> Value:
         """`value` as a scalar, or as every element of a tile."""
-        if ShapedType.isinstance(type):
+        if is_tile_type(type):
             shaped = ShapedType(type)
             attribute: Attribute = DenseElementsAttr.get_splat(
-                type, self._number(value, shaped.element_type)
+                type, self.number(value, shaped.element_type)
             )
         else:
-            attribute = self._number(value, type)
+            attribute = self.number(value, type)
         return self.op("arith.constant", [], type, {"value": attribute})
 
-    def _number(self, value: int | float | bool, type: Type) -> Attribute:
-        if FloatType.isinstance(type):
+    def number(self, value: int | float | bool, type: Type) -> Attribute:
+        if isinstance(type, FloatType):
             return FloatAttr.get(type, float(value), loc=self.location)
         value = int(value)
-        if IntegerType.isinstance(type):
+        if isinstance(type, IntegerType):
             width = IntegerType(type).width
             value = (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
             if width == 1:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tileir.ir import (
-    Block,
-    DenseElementsAttr,
-    FloatType,
-    IntegerAttr,
-    IntegerType,
-    OpView,
-    ShapedType,
-    Type,
-    Value,
-)
+from tileir.compiler.tile_types import bits_of, is_tile_type
+from tileir.dialects.cuda_tile import PtrType, TileType
+from tileir.ir import Block, DenseElementsAttr, IntegerAttr, OpView, ShapedType, Type, Value
 
 _KEYWORD = re.compile(r"<(\w+)>$")
 
@@ -60,28 +52,15 @@ def splat_integer(op: OpView | None) -> int | None:
 
 
 def element_type(type: Type) -> Type:
-    """The element type of a tile, or the type itself."""
-    return ShapedType(type).element_type if ShapedType.isinstance(type) else type
-
-
-_BITS = {"bf16": 16, "tf32": 32}
-
-
-def element_bits(type: Type) -> int:
-    """Bits that an element of `type` takes in memory; i1 takes a byte, tf32 a word. For tiles of
-    pointers, the bits of the pointee."""
-    element = element_type(type)
-    if IntegerType.isinstance(element):
-        width = IntegerType(element).width
-        return 8 if width == 1 else width
-    text = str(element)
-    if text.startswith("!cuda_tile.ptr<"):
-        pointee = text.removeprefix("!cuda_tile.ptr<").removesuffix(">").split(",")[0]
-        return element_bits(Type.parse(pointee, type.context))
-    if FloatType.isinstance(element):
-        return _BITS.get(text) or FloatType(element).width
-    return 8
+    """The element type of a tile of either dialect, or the type itself."""
+    if isinstance(type, TileType):
+        return type.element_type
+    return ShapedType(type).element_type if is_tile_type(type) else type
 
 
 def element_bytes(type: Type) -> int:
-    return max(1, element_bits(type) // 8)
+    """Bytes that an element of a tile takes in memory; of a tile of pointers, the pointee."""
+    element = element_type(type)
+    if isinstance(element, PtrType):
+        element = element.pointee
+    return max(1, bits_of(str(element)) // 8)

@@ -164,15 +164,10 @@ class Layout:
         """Registers (elements) that each thread holds."""
         return self.count(Owner.REGISTER)
 
-    def contiguity(self, dim: int) -> int:
-        """Consecutive elements along `dim` that a thread holds in consecutive registers."""
+    def run(self, dim: int) -> int:
+        """Neighbouring elements along `dim` that a thread holds."""
         digits = self.dims[dim]
-        if not digits or digits[-1].owner is not Owner.REGISTER:
-            return 1
-        later = any(
-            d.owner is Owner.REGISTER for digits in self.dims[dim + 1 :] for d in digits
-        )
-        return 1 if later else digits[-1].size
+        return digits[-1].size if digits and digits[-1].owner is Owner.REGISTER else 1
 
     @functools.cached_property
     def register_offsets(self) -> tuple[tuple[int, ...], ...]:
@@ -190,6 +185,15 @@ class Layout:
     def register_at(self) -> dict[tuple[int, ...], int]:
         """Register number by its coordinates relative to the thread's first element."""
         return {offset: index for index, offset in enumerate(self.register_offsets)}
+
+    def groups(self, dim: int, size: int) -> list[list[int]]:
+        """The registers in groups of `size` neighbours along `dim`; `size` divides the run."""
+        groups = []
+        for offset in self.register_offsets:
+            if offset[dim] % size == 0:
+                steps = (offset[:dim] + (offset[dim] + i,) + offset[dim + 1 :] for i in range(size))
+                groups.append([self.register_at[step] for step in steps])
+        return groups
 
     def free_strides(self, owner: Owner, total: int) -> list[tuple[int, int]]:
         """`(stride, size)` of the parts of the lane or warp index that no digit reads: threads
@@ -273,12 +277,19 @@ class Layout:
 # ---- layouts for memory accesses ---------------------------------------------------------------
 
 
-def blocked(shape: Sequence[int], order: Sequence[int], vector: int, num_warps: int) -> Layout:
+def blocked(
+    shape: Sequence[int],
+    order: Sequence[int],
+    vector: int,
+    num_warps: int,
+    no_warps_in: int | None = None,
+) -> Layout:
     """A layout for coalesced accesses.
 
     `order` lists the dimensions from slowest to fastest in memory. Each thread holds runs of
     `vector` elements along the fastest; lanes, then warps, take neighbouring runs, the fastest
-    dimension first; what is left repeats in registers.
+    dimension first; what is left repeats in registers. Dimension `no_warps_in` stays within each
+    warp, as scans need it.
     """
     left = list(shape)
     digits: list[list[Digit]] = [[] for _ in shape]
@@ -292,6 +303,8 @@ def blocked(shape: Sequence[int], order: Sequence[int], vector: int, num_warps: 
     for make, total in ((lane, WARP_SIZE), (warp, num_warps)):
         stride = 1
         for dim in reversed(order):
+            if make is warp and dim == no_warps_in:
+                continue
             size = math.gcd(left[dim], total // stride)
             take(dim, make(size, stride))
             stride *= size

@@ -1,0 +1,117 @@
+"""allocate-shared-memory: where each buffer lies.
+
+Buffers whose lives do not overlap share memory. A buffer lives from its first use to its last; a
+use inside a loop, of a buffer made outside, keeps it alive for the whole loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
+from tileir.errors import ResourceError
+from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, StringAttr, Value
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.walk import kernels, walk
+
+SHARED_BYTES_ATTRIBUTE = "tile_gpu.shared_bytes"
+
+
+@dataclass(frozen=True)
+class AllocateSharedMemory(ModulePass):
+    """Give each buffer its place in shared memory."""
+
+    name = "allocate-shared-memory"
+
+    def apply(self, module: Operation) -> None:
+        target = target_of(module)
+        i64 = IntegerType.get_signless(64, module.context)
+        for kernel in kernels(module):
+            buffers = _live_buffers(kernel)
+            total = _place(buffers)
+            if total > target.shared_bytes:
+                name = StringAttr(kernel.attributes["sym_name"]).value
+                raise ResourceError(
+                    f"kernel '{name}' needs {total} bytes of shared memory, {target} has "
+                    f"{target.shared_bytes}",
+                    remedy="use smaller tiles, or fewer at a time",
+                )
+            for buffer in buffers:
+                buffer.alloc.operation.attributes["offset"] = IntegerAttr.get(i64, buffer.offset)
+            kernel.attributes[SHARED_BYTES_ATTRIBUTE] = IntegerAttr.get(i64, total)
+
+
+@dataclass
+class _Buffer:
+    alloc: OpView
+    info: BufferInfo
+    first: int
+    last: int
+    offset: int = 0
+
+    def overlaps_life(self, other: _Buffer) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+def _live_buffers(kernel: Operation) -> list[_Buffer]:
+    position = {op: index for index, op in enumerate(walk(kernel))}
+    end = {op: _end(op, position) for op in position if op.operation.regions}
+    buffers = []
+    for op in position:
+        if op.operation.name != "tile_gpu.alloc":
+            continue
+        uses = [_seen_from(op, user, position, end) for user in _users(op.operation.results[0])]
+        first = min((start for start, _ in uses), default=position[op])
+        last = max((stop for _, stop in uses), default=position[op])
+        buffers.append(_Buffer(op, buffer_info(op.operation.results[0].type), first, last))
+    return buffers
+
+
+def _users(buffer: Value) -> list[OpView]:
+    """Operations that access a buffer, itself or one of its stages."""
+    users = []
+    for use in buffer.uses:
+        user = use.owner
+        users.append(user)
+        for result in user.operation.results:
+            if is_buffer_type(result.type):
+                users += _users(result)
+    return users
+
+
+def _end(op: OpView, position: dict[OpView, int]) -> int:
+    return max([position[op], *(position[inner] for inner in walk(op.operation))])
+
+
+def _seen_from(
+    alloc: OpView, user: OpView, position: dict[OpView, int], end: dict[OpView, int]
+) -> tuple[int, int]:
+    """The life that a use asks for: the outermost loop around it that does not hold the
+    allocation, or just the use."""
+    home = alloc.operation.parent
+    span = (position[user.operation.opview], position[user.operation.opview])
+    parent = user.operation.parent
+    while parent is not None and parent != home:
+        if parent.name in ("scf.for", "scf.while"):
+            span = (position[parent.opview], end[parent.opview])
+        parent = parent.parent
+    return span
+
+
+def _place(buffers: list[_Buffer]) -> int:
+    """First fit, the largest first. Returns the bytes used."""
+    placed: list[_Buffer] = []
+    for buffer in sorted(buffers, key=lambda b: -b.info.bytes):
+        rivals = sorted(
+            (b for b in placed if b.overlaps_life(buffer)), key=lambda b: b.offset
+        )
+        offset = 0
+        for rival in rivals:
+            if offset + buffer.info.bytes <= rival.offset:
+                break
+            offset = max(offset, rival.offset + rival.info.bytes)
+            offset = -(-offset // buffer.info.alignment) * buffer.info.alignment
+        buffer.offset = offset
+        placed.append(buffer)
+    return max((b.offset + b.info.bytes for b in placed), default=0)

@@ -1,0 +1,452 @@
+"""assign-layouts: which thread holds which element of every tile.
+
+By rule, not by search:
+
+1. Values that must or should share a layout form classes: operands and results of elementwise
+   operations, values carried by loops and branches. Constants, `iota` and splats cost nothing,
+   so each use gets its own and they tie nothing together.
+2. Anchors give classes their layouts, the most demanding first: accumulators of matrix products,
+   scans, then loads and stores by size (coalesced).
+3. A layout spreads from class to class through operations that only regroup digits: reshape,
+   permute, broadcast (backwards), reduce (forwards).
+4. Where an operation needs another layout than a value has, a `convert_layout` is inserted. A
+   load or store keeps the layout of its class if that layout wastes no memory transactions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.constants import retype
+from tileir.compiler.ir_util import has_flag, int_attr
+from tileir.compiler.layout import Layout, Owner, blocked
+from tileir.compiler.mma import (
+    WarpGrid,
+    accumulator_layout,
+    instruction_for,
+    lhs_layout,
+    warp_grid_of,
+)
+from tileir.compiler.tile_types import (
+    TileInfo,
+    buffer_info,
+    is_buffer_type,
+    is_tile_type,
+    tile_info,
+    tile_type,
+)
+from tileir.ir import Attribute, DenseElementsAttr, InsertionPoint, Operation, OpView, Value
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.stage_operands import contiguous_dim
+from tileir.passes.walk import kernels, walk
+
+#: Operations without operands or with scalar ones: a copy for each use costs nothing.
+_FREE = ("arith.constant", "tile_gpu.splat", "tile_gpu.iota", "ub.poison")
+_REGROUPING = ("tile_gpu.reshape", "tile_gpu.permute", "tile_gpu.broadcast", "tile_gpu.reduce")
+_VECTOR_BYTES = 16
+_SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True)
+class AssignLayouts(ModulePass):
+    """Give every tile a layout and convert where two meet."""
+
+    name = "assign-layouts"
+
+    def apply(self, module: Operation) -> None:
+        capability = target_of(module).capability
+        for kernel in kernels(module):
+            _duplicate_free_values(kernel)
+            _Assignment(kernel, num_warps_of(kernel), capability).run()
+
+
+def _duplicate_free_values(kernel: Operation) -> None:
+    for op in walk(kernel):
+        if op.operation.name not in _FREE or not is_tile_type(op.operation.results[0].type):
+            continue
+        for use in list(op.operation.results[0].uses)[1:]:
+            clone = op.operation.clone(ip=InsertionPoint(op))
+            use.owner.operation.operands[use.operand_number] = clone.results[0]
+
+
+class _Assignment:
+    def __init__(self, kernel: Operation, num_warps: int, capability: int):
+        self.kernel = kernel
+        self.num_warps = num_warps
+        self.capability = capability
+        self.parent: dict[Value, Value] = {}
+        self.layouts: dict[Value, Layout] = {}
+        self.regrouping: list[OpView] = []
+        self.whole_rows = False
+        self.builder = Builder(InsertionPoint.at_block_begin(kernel.regions[0].blocks[0]),
+                               kernel.location)  # fmt: skip
+
+    def run(self) -> None:
+        ops = list(walk(self.kernel))
+        self.whole_rows = any(
+            op.operation.name == "tile_gpu.dot" and is_tile_type(op.operation.operands[0].type)
+            for op in ops
+        )
+        for op in ops:
+            self._tie(op)
+        for op in self._anchors(ops):
+            self._anchor(op)
+        for op in ops:
+            for value in _tiles(op):
+                self._assign(value, self._default(tile_info(value.type)))
+        for op in ops:
+            self._set_types(op)
+        for op in ops:
+            self._convert_where_needed(op)
+
+    # ---- classes -----------------------------------------------------------------------------
+
+    def _find(self, value: Value) -> Value:
+        root = value
+        while (above := self.parent.get(root)) is not None:
+            root = above
+        return root
+
+    def _union(self, values: list[Value]) -> None:
+        tiles = [v for v in values if is_tile_type(v.type)]
+        for other in tiles[1:]:
+            a, b = self._find(tiles[0]), self._find(other)
+            if a != b:
+                self.parent[b] = a
+
+    def _tie(self, op: OpView) -> None:
+        """Unites the values that `op` keeps in one layout."""
+        name, operands = op.operation.name, list(op.operation.operands)
+        results = list(op.operation.results)
+        if name in _REGROUPING:
+            self.regrouping.append(op)
+            if name == "tile_gpu.reduce":
+                self._union(operands)
+                self._union(results)
+        elif name in ("tile_gpu.dot", "tile_gpu.to_shared"):
+            self._union([*operands[2:], *results])
+        elif name == "scf.for":
+            body = op.operation.regions[0].blocks[0]
+            yielded = list(body)[-1].operation.operands
+            for group in zip(operands[3:], list(body.arguments)[1:], yielded, results, strict=True):
+                self._union(list(group))
+        elif name == "scf.if":
+            ends = [list(r.blocks[0])[-1].operation.operands for r in op.operation.regions
+                    if len(r.blocks)]  # fmt: skip
+            for group in zip(results, *ends, strict=True) if results else ():
+                self._union(list(group))
+        elif name == "scf.while":
+            self._tie_while(op)
+        elif not op.operation.regions or name == "tile_gpu.scan":
+            self._union([*operands, *results])
+
+    def _tie_while(self, op: OpView) -> None:
+        before, after = (region.blocks[0] for region in op.operation.regions)
+        leaving = list(list(before)[-1].operation.operands)[1:]
+        again = list(after)[-1].operation.operands
+        for group in zip(op.operation.operands, before.arguments, again, strict=True):
+            self._union(list(group))
+        for group in zip(leaving, after.arguments, op.operation.results, strict=True):
+            self._union(list(group))
+
+    # ---- anchors -----------------------------------------------------------------------------
+
+    def _anchors(self, ops: list[OpView]) -> list[OpView]:
+        """Operations that want a layout, the most demanding first."""
+        rank = {
+            "tile_gpu.dot": 0,
+            "tile_gpu.scan": 1,
+            "tile_gpu.load": 2,
+            "tile_gpu.gather": 2,
+            "tile_gpu.atomic_rmw": 2,
+            "tile_gpu.atomic_cas": 2,
+            "tile_gpu.store": 3,
+            "tile_gpu.scatter": 3,
+            "tile_gpu.atomic_red": 3,
+        }
+        chosen = [op for op in ops if op.operation.name in rank and _anchor_value(op) is not None]
+        return sorted(
+            chosen,
+            key=lambda op: (
+                rank[op.operation.name],
+                -tile_info(_anchor_value(op).type).num_elements,
+            ),
+        )
+
+    def _anchor(self, op: OpView) -> None:
+        value = _anchor_value(op)
+        name = op.operation.name
+        if name == "tile_gpu.dot":
+            layout = self._product_layout(op)
+        elif name == "tile_gpu.scan":
+            layout = self._scan_layout(op)
+        else:
+            layout = self._coalesced(op)
+        self._assign(value, layout)
+
+    def _product_layout(self, dot: OpView) -> Layout:
+        """The accumulator's layout for the tensor core, or for scalar multiply-adds."""
+        acc = tile_info(dot.operation.results[0].type)
+        lhs = dot.operation.operands[0].type
+        operand = buffer_info(lhs) if is_buffer_type(lhs) else tile_info(lhs)
+        shape = (*acc.shape, operand.shape[1])
+        instruction = instruction_for(operand.element, acc.element, shape, self.capability)
+        if instruction is None:
+            vector = math.gcd(acc.shape[1], 4)
+            return blocked(acc.shape, (0, 1), vector, self.num_warps)
+        grid = WarpGrid.choose(instruction, acc.shape, self.num_warps, self.whole_rows)
+        return accumulator_layout(instruction, acc.shape, grid)
+
+    def _scan_layout(self, scan: OpView) -> Layout:
+        info = tile_info(scan.operation.operands[0].type)
+        dim = int_attr(scan, "dim")
+        vector = math.gcd(info.shape[-1], _VECTOR_BYTES // info.element_bytes)
+        order = tuple(range(len(info.shape)))
+        return blocked(info.shape, order, vector, self.num_warps, no_warps_in=dim)
+
+    def _coalesced(self, op: OpView) -> Layout:
+        """Neighbouring threads access neighbouring addresses, in vectors as wide as allowed, but
+        not so wide that threads are left without work."""
+        info = tile_info(_anchor_value(op).type)
+        order = _memory_order(op, len(info.shape))
+        share = max(1, info.num_elements // (32 * self.num_warps))
+        vector = min(access_vector(op, info), 1 << (share.bit_length() - 1))
+        return blocked(info.shape, order, vector, self.num_warps)
+
+    def _default(self, info: TileInfo) -> Layout:
+        return blocked(info.shape, tuple(range(len(info.shape))), 1, self.num_warps)
+
+    # ---- spreading ---------------------------------------------------------------------------
+
+    def _layout(self, value: Value) -> Layout | None:
+        return self.layouts.get(self._find(value))
+
+    def _assign(self, value: Value, layout: Layout) -> None:
+        """Gives the class of `value` a layout, if it has none, and spreads it."""
+        pending = [(value, layout)]
+        while pending:
+            value, layout = pending.pop(0)
+            root = self._find(value)
+            if root in self.layouts:
+                continue
+            self.layouts[root] = layout
+            pending += self._neighbours()
+
+    def _neighbours(self) -> Iterator[tuple[Value, Layout]]:
+        """Layouts that follow, through regrouping operations, for classes without one."""
+        for op in self.regrouping:
+            source, result = op.operation.operands[0], op.operation.results[0]
+            if not is_tile_type(result.type):
+                continue
+            before, after = self._layout(source), self._layout(result)
+            if before is not None and after is None:
+                layout = forward(op, before)
+                if layout is not None:
+                    yield result, layout
+            elif before is None and after is not None:
+                layout = backward(op, after)
+                if layout is not None:
+                    yield source, layout
+
+    # ---- rewriting ---------------------------------------------------------------------------
+
+    def _set_types(self, op: OpView) -> None:
+        values = [*op.operation.results]
+        values += [a for region in op.operation.regions for b in region.blocks for a in b.arguments]
+        for value in values:
+            info = tile_info(value.type)
+            if info is not None:
+                value.set_type(tile_type(self.builder, info.with_layout(self._layout(value))))
+        if op.operation.name == "arith.constant" and is_tile_type(op.operation.results[0].type):
+            op.operation.attributes["value"] = _retyped_constant(op)
+
+    def _convert_where_needed(self, op: OpView) -> None:
+        name = op.operation.name
+        if name in _REGROUPING:
+            self._fit_regrouping(op)
+        elif name == "tile_gpu.load":
+            self._fit_result(op, self._memory_layout(op))
+        elif name in ("tile_gpu.store", "tile_gpu.atomic_red"):
+            self._convert_operand(op, 0, self._memory_layout(op))
+        elif name == "tile_gpu.scan":
+            self._fit_scan(op)
+        elif name == "tile_gpu.dot":
+            self._fit_product(op)
+
+    def _memory_layout(self, op: OpView) -> Layout:
+        value = _anchor_value(op)
+        info = tile_info(value.type)
+        if wastes_no_sectors(op, info):
+            return info.layout
+        return self._coalesced(op)
+
+    def _fit_regrouping(self, op: OpView) -> None:
+        """The source decides what the result of a reduction is; elsewhere the smaller side
+        is converted, which is the source."""
+        result = tile_info(op.operation.results[0].type)
+        source = tile_info(op.operation.operands[0].type)
+        if result is None or forward(op, source.layout) == result.layout:
+            return
+        wanted = backward(op, result.layout)
+        if wanted is not None:
+            for index in range(len(op.operation.operands)):
+                self._convert_operand(op, index, wanted)
+            return
+        natural = forward(op, source.layout)
+        if natural is None:
+            raise AssertionError(f"no layout for {op.operation.name} of {source} to {result}")
+        for value in op.operation.results:
+            self._fit_value(op, value, natural)
+
+    def _fit_scan(self, op: OpView) -> None:
+        info = tile_info(op.operation.operands[0].type)
+        if info.layout.count(Owner.WARP, int_attr(op, "dim")) == 1:
+            return
+        layout = self._scan_layout(op)
+        for index in range(len(op.operation.operands)):
+            self._convert_operand(op, index, layout)
+        for result in op.operation.results:
+            self._fit_value(op, result, layout)
+
+    def _fit_product(self, op: OpView) -> None:
+        natural = self._product_layout(op)
+        self._convert_operand(op, 2, natural)
+        self._fit_result(op, natural)
+        lhs = tile_info(op.operation.operands[0].type)
+        if lhs is not None:
+            acc = tile_info(op.operation.results[0].type)
+            shape = (*acc.shape, lhs.shape[1])
+            instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
+            if instruction is not None:
+                wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
+                self._convert_operand(op, 0, wanted)
+
+    def _convert_operand(self, op: OpView, index: int, layout: Layout) -> None:
+        value = op.operation.operands[index]
+        info = tile_info(value.type)
+        if info.layout == layout:
+            return
+        self.builder.point, self.builder.location = InsertionPoint(op), op.location
+        new = tile_type(self.builder, info.with_layout(layout))
+        op.operation.operands[index] = self.builder.op("tile_gpu.convert_layout", [value], new)
+
+    def _fit_result(self, op: OpView, natural: Layout) -> None:
+        self._fit_value(op, op.operation.results[0], natural)
+
+    def _fit_value(self, op: OpView, value: Value, natural: Layout) -> None:
+        """Lets `op` give `value` in its natural layout and converts it for its users."""
+        info = tile_info(value.type)
+        if info.layout == natural:
+            return
+        users = [(use.owner, use.operand_number) for use in value.uses]
+        old = value.type
+        value.set_type(tile_type(self.builder, info.with_layout(natural)))
+        self.builder.point = InsertionPoint.after(op)
+        self.builder.location = op.location
+        converted = self.builder.op("tile_gpu.convert_layout", [value], old)
+        for owner, number in users:
+            owner.operation.operands[number] = converted
+
+
+def _tiles(op: OpView) -> Iterator[Value]:
+    for value in op.operation.results:
+        if is_tile_type(value.type):
+            yield value
+    for region in op.operation.regions:
+        for block in region.blocks:
+            for argument in block.arguments:
+                if is_tile_type(argument.type):
+                    yield argument
+
+
+def _anchor_value(op: OpView) -> Value | None:
+    """The tile whose layout an anchor is about; None if it works on scalars."""
+    name = op.operation.name
+    of_operand = name in ("tile_gpu.store", "tile_gpu.scatter", "tile_gpu.atomic_red")
+    value = op.operation.operands[0] if of_operand else op.operation.results[0]
+    return value if is_tile_type(value.type) else None
+
+
+def _retyped_constant(op: OpView) -> Attribute:
+    value = DenseElementsAttr(op.operation.attributes["value"])
+    return retype(value, op.operation.results[0].type)
+
+
+# ---- regrouping ---------------------------------------------------------------------------------
+
+
+def forward(op: OpView, source: Layout) -> Layout | None:
+    """The layout of the result of a regrouping operation."""
+    name = op.operation.name
+    if name == "tile_gpu.reshape":
+        return source.reshape(tile_info(op.operation.results[0].type).shape)
+    if name == "tile_gpu.permute":
+        return source.permute(list(op.operation.attributes["permutation"]))
+    if name == "tile_gpu.reduce" and not has_flag(op, "within_warp"):
+        return source.drop(int_attr(op, "dim"))
+    return None
+
+
+def backward(op: OpView, result: Layout) -> Layout | None:
+    """The layout of the source that gives the result this layout."""
+    name = op.operation.name
+    shape = tile_info(op.operation.operands[0].type).shape
+    if name == "tile_gpu.reshape":
+        return result.reshape(shape)
+    if name == "tile_gpu.permute":
+        permutation = list(op.operation.attributes["permutation"])
+        return result.permute([permutation.index(d) for d in range(len(permutation))])
+    if name == "tile_gpu.broadcast":
+        return result.collapse(shape)
+    return None
+
+
+# ---- memory accesses ----------------------------------------------------------------------------
+
+
+def _memory_order(op: OpView, rank: int) -> tuple[int, ...]:
+    contiguous = rank - 1
+    if op.operation.name in ("tile_gpu.load", "tile_gpu.store", "tile_gpu.atomic_red"):
+        found = contiguous_dim(op)
+        contiguous = rank - 1 if found is None else found
+    return (*(d for d in range(rank) if d != contiguous), contiguous)
+
+
+def access_vector(op: OpView, info: TileInfo) -> int:
+    """Elements that one instruction may access at once along the contiguous dimension."""
+    name, size = op.operation.name, info.element_bytes
+    if name in ("tile_gpu.gather", "tile_gpu.scatter"):
+        limit = min(int_attr(op, "contiguity"), int_attr(op, "alignment") // size)
+    elif name in ("tile_gpu.load", "tile_gpu.store"):
+        dim = contiguous_dim(op)
+        if dim is None or has_flag(op, "scope"):
+            return 1
+        limit = min(int_attr(op, "alignment") // size, info.shape[dim])
+        if not list(op.operation.attributes["in_bounds"])[dim]:
+            limit = min(limit, int_attr(op, "extent_multiple", 1))
+    else:
+        return 1
+    return max(1, min(limit, _VECTOR_BYTES // size))
+
+
+def wastes_no_sectors(op: OpView, info: TileInfo) -> bool:
+    """Whether each instruction, in the layout that the tile has, touches whole 32-byte sectors
+    (or whole rows)."""
+    contiguous = _memory_order(op, len(info.shape))[-1]
+    run = 1
+    for digit in reversed(info.layout.dims[contiguous]):
+        if digit.owner is Owner.WARP:
+            break
+        run *= digit.size
+        if digit.owner is Owner.LANE:
+            break
+    row = info.shape[contiguous]
+    vector = info.layout.run(contiguous)
+    wide_enough = vector * info.element_bytes >= 4 or vector >= access_vector(op, info)
+    return wide_enough and run * info.element_bytes >= min(_SECTOR_BYTES, row * info.element_bytes)
+

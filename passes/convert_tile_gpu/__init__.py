@@ -1,0 +1,106 @@
+"""convert-tile-gpu: from tiles in the registers of a block to the code of one thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.tile_types import buffer_info
+from tileir.ir import InsertionPoint, IntegerAttr, Operation, Value
+from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
+from tileir.passes.attach_target import opt_level_of, target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import NUM_WARPS_ATTRIBUTE, num_warps_of
+from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
+    atomics,
+    control_flow,
+    conversions,
+    debug,
+    elementwise,
+    global_memory,
+    product,
+    reductions,
+    shared_memory,
+)
+from tileir.passes.convert_tile_gpu.lowering import Lowering
+from tileir.passes.walk import kernels, walk
+
+_SHARED_ALIGNMENT = 1024
+
+
+@dataclass(frozen=True)
+class ConvertTileGPU(ModulePass):
+    """Lower tile_gpu to the code of one thread: gpu, scf, arith, nvgpu and nvvm.
+
+    The only pass whose output grows with the size of the tiles: a tile becomes the registers that
+    one thread holds of it.
+    """
+
+    name = "convert-tile-gpu"
+
+    def apply(self, module: Operation) -> None:
+        target = target_of(module)
+        features = f"+ptx{target.ptx_version}"
+        level = opt_level_of(module)
+        for kernel in kernels(module):
+            gpu_module = kernel.parent
+            builder = Builder(InsertionPoint(kernel), kernel.location)
+            text = f'[#nvvm.target<O = {level}, chip = "{target}", features = "{features}">]'
+            gpu_module.attributes["targets"] = builder.attribute(text)
+            self._lower(builder, kernel, target)
+        module.attributes["gpu.container_module"] = builder_unit(module)
+
+    def _lower(self, builder: Builder, kernel: Operation, target) -> None:
+        num_warps = num_warps_of(kernel)
+        attributes = {
+            name: kernel.attributes[name] for name in ("sym_name", "function_type", "gpu.kernel")
+        }
+        attributes["nvvm.reqntid"] = builder.attribute(f"array<i32: {32 * num_warps}, 1, 1>")
+        new = builder.create("gpu.func", attributes=attributes, regions=1)
+        old_body = kernel.regions[0].blocks[0]
+        body = builder.block(new.regions[0], [a.type for a in old_body.arguments])
+        with builder.at(body):
+            shared = _shared_memory(builder, kernel)
+            lowering = Lowering(builder, target, num_warps, shared)
+            lowering.bind(list(old_body.arguments), list(body.arguments))
+            for op in old_body:
+                lowering.lower(op)
+        kernel.erase()
+
+
+def builder_unit(module: Operation):
+    from tileir.ir import UnitAttr
+
+    return UnitAttr.get(module.context)
+
+
+def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
+    """All shared memory of the kernel, as bytes; None if it needs none."""
+    if SHARED_BYTES_ATTRIBUTE not in kernel.attributes:
+        return None
+    size = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
+    if size == 0:
+        return None
+    name = f"shared_{str(kernel.attributes['sym_name']).strip(chr(34))}"
+    type_ = b.type(f"memref<{size}xi8, 3>")
+    alignment = max(
+        (buffer_info(op.operation.results[0].type).alignment for op in walk(kernel)
+         if op.operation.name == "tile_gpu.alloc"),
+        default=_SHARED_ALIGNMENT,
+    )  # fmt: skip
+    saved, b.point = b.point, InsertionPoint.at_block_begin(kernel.parent.regions[0].blocks[0])
+    b.create(
+        "memref.global",
+        attributes={
+            "sym_name": b.attribute(f'"{name}"'),
+            "sym_visibility": b.attribute('"private"'),
+            "type": b.attribute(str(type_)),
+            "initial_value": b.attribute("unit"),
+            "alignment": b.i64_attr(alignment),
+        },
+    )
+    b.point = saved
+    return b.op("memref.get_global", [], type_, {"name": b.attribute(f"@{name}")})
+
+
+__all__ = ["NUM_WARPS_ATTRIBUTE", "ConvertTileGPU"]

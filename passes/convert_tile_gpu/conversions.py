@@ -1,0 +1,106 @@
+"""Conversions between float formats that `arith` does not have: PTX `cvt`."""
+
+from __future__ import annotations
+
+from tileir.compiler.tile_types import tile_info
+from tileir.errors import UnsupportedError
+from tileir.ir import OpView, StringAttr, Type, Value
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+
+_FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
+#: cvt to and from fp8 (PTX ISA).
+_FP8_CAPABILITY = 89
+
+
+@lowers("tile_gpu.ftof")
+def _ftof(l: Lowering, op: OpView) -> None:
+    source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
+    rounding = StringAttr(op.operation.attributes["rounding"]).value
+    if _FP8.keys() & {source, result} and l.target.capability < _FP8_CAPABILITY:
+        raise UnsupportedError(
+            f"{l.target} has no conversion between {source} and {result}",
+            location=str(op.location), remedy="fp8 needs sm_89 or newer",
+        )  # fmt: skip
+    count = len(l.flat_types(op.operation.results))
+    values = l.registers(op.operation.operands[0], count)
+    l.set(op, [convert(l, v, source, result, rounding) for v in values])
+
+
+def _element(value: Value) -> str:
+    info = tile_info(value.type)
+    return info.element if info else str(value.type)
+
+
+def convert(l: Lowering, value: Value, source: str, result: str, rounding: str) -> Value:
+    """`value` of format `source` in format `result`."""
+    if source in _FP8:
+        wide = to_float(l, value, source, l.builder.type("f32"))
+        return wide if result in ("f32", "tf32") else _from_f32(l, wide, result, rounding)
+    if source == "tf32":
+        source = "f32"
+    if source == "f64" and result in ("f32",):
+        return _cvt(l, value, f"cvt.{rounding}.f32.f64 $0, $1;", "=f,d", "f32")
+    return _from_f32(l, to_float(l, value, source, l.builder.type("f32")), result, rounding)
+
+
+def to_float(l: Lowering, value: Value, element: str, type_: Type) -> Value:
+    """`value` of format `element` as f32 or f64, exactly unless f64 narrows."""
+    b = l.builder
+    if element in _FP8:
+        value = _from_fp8(l, value, _FP8[element])
+    if value.type == type_:
+        return value
+    wider = l.width(type_) > l.width(value.type)
+    return b.op("arith.extf" if wider else "arith.truncf", [value], type_)
+
+
+def _from_fp8(l: Lowering, value: Value, format_: str) -> Value:
+    """Through f16, which holds both formats."""
+    b = l.builder
+    pair = b.op("arith.extui", [value], b.i16)
+    text = f"cvt.rn.f16x2.{format_}x2 $0, $1;"
+    halves = l.asm(text, "=r,h", [pair], b.i32, False).results[0]
+    low = b.op("arith.trunci", [halves], b.i16)
+    return b.op("arith.extf", [b.op("arith.bitcast", [low], b.type("f16"))], b.type("f32"))
+
+
+def _from_f32(l: Lowering, value: Value, result: str, rounding: str) -> Value:
+    b = l.builder
+    if result in ("f32",):
+        return value
+    if result == "f64":
+        return b.op("arith.extf", [value], b.type("f64"))
+    if result == "tf32":
+        return _to_tf32(l, value, rounding)
+    if result in _FP8:
+        text = f"cvt.rn.satfinite.{_FP8[result]}x2.f32 $0, $1, $2;"
+        zero = b.constant(0.0, value.type)
+        pair = l.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]
+        return b.op("arith.trunci", [pair], b.i8)
+    if rounding == "rn":
+        return b.op("arith.truncf", [value], b.type(result))
+    bits = _cvt(l, value, f"cvt.{rounding}.{result}.f32 $0, $1;", "=h,f", "i16")
+    return b.op("arith.bitcast", [bits], b.type(result))
+
+
+def _to_tf32(l: Lowering, value: Value, rounding: str) -> Value:
+    """`cvt.rna.tf32.f32` is the only rounding of sm_80; to nearest even and to zero by hand."""
+    b = l.builder
+    if rounding == "rna":
+        bits = _cvt(l, value, "cvt.rna.tf32.f32 $0, $1;", "=r,f", "i32")
+        return b.op("arith.bitcast", [bits], b.type("f32"))
+    bits = b.op("arith.bitcast", [value], b.i32)
+    rounded = bits
+    if rounding == "rn":
+        odd = b.op("arith.shrui", [bits, b.c32(13)], b.i32)
+        odd = b.op("arith.andi", [odd, b.c32(1)], b.i32)
+        rounded = b.add(bits, b.add(odd, b.c32(0xFFF)))
+    truncated = b.op("arith.andi", [rounded, b.c32(0xFFFFE000 - (1 << 32))], b.i32)
+    exponent = b.op("arith.andi", [bits, b.c32(0x7F800000)], b.i32)
+    finite = b.compare("ne", exponent, b.c32(0x7F800000))
+    kept = b.op("arith.select", [finite, truncated, bits], b.i32)
+    return b.op("arith.bitcast", [kept], b.type("f32"))
+
+
+def _cvt(l: Lowering, value: Value, text: str, constraints: str, result: str) -> Value:
+    return l.asm(text, constraints, [value], l.builder.type(result), False).results[0]

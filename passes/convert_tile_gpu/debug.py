@@ -1,0 +1,48 @@
+"""print and assert."""
+
+from __future__ import annotations
+
+from tileir.compiler.tile_types import is_tile_type, tile_info
+from tileir.errors import UnsupportedError
+from tileir.ir import OpView, StringAttr, Value
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+
+
+@lowers("tile_gpu.print")
+def _print(l: Lowering, op: OpView) -> None:
+    """One thread prints for the block."""
+    if any(is_tile_type(o.type) for o in op.operation.operands):
+        raise UnsupportedError(
+            "no code for printing a tile", location=str(op.location),
+            remedy="print its elements as scalars, or run on the interpreter",
+        )  # fmt: skip
+    b = l.builder
+    first = b.compare("eq", l.thread, b.c32(0))
+    branch = b.create("scf.if", [first], regions=2)
+    with b.at(b.block(branch.regions[0])):
+        values = [l.scalar(o) for o in op.operation.operands]
+        b.create("gpu.printf", values, attributes={"format": op.operation.attributes["format"]})
+        b.create("scf.yield")
+
+
+@lowers("tile_gpu.assert")
+def _assert(l: Lowering, op: OpView) -> None:
+    """Each false element prints the message; then the kernel traps."""
+    b = l.builder
+    condition = op.operation.operands[0]
+    info = tile_info(condition.type)
+    count = info.layout.num_registers if info else 1
+    message = StringAttr(op.operation.attributes["message"]).value
+    text = message.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
+    for value in l.registers(condition, count):
+        branch = b.create("scf.if", [_not(l, value)], regions=2)
+        with b.at(b.block(branch.regions[0])):
+            attributes = {"format": b.attribute(f'"assertion failed: {text}\\0A"')}
+            b.create("gpu.printf", attributes=attributes)
+            l.call_intrinsic("llvm.trap", [], None)
+            b.create("scf.yield")
+
+
+def _not(l: Lowering, value: Value) -> Value:
+    b = l.builder
+    return b.op("arith.xori", [value, b.constant(True, b.i1)], b.i1)

@@ -1,0 +1,162 @@
+"""Tiles that need no other thread: constants, regrouping, arithmetic on each register."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tileir.compiler.tile_types import tile_info
+from tileir.compiler.constants import splat_scalar
+from tileir.ir import DenseElementsAttr, IntegerType, OpView, StringAttr, Value
+from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+
+
+@lowers("arith.constant")
+def _constant(l: Lowering, op: OpView) -> None:
+    info = tile_info(op.operation.results[0].type)
+    if info is None:
+        l.bind(op.operation.results, op.operation.clone(ip=l.builder.point).results)
+        return
+    value = DenseElementsAttr(op.operation.attributes["value"])
+    type_ = l.register_type(info.element)
+    if value.is_splat:
+        scalar = l.builder.op("arith.constant", [], type_, {"value": splat_scalar(value, type_)})
+        l.set(op, [scalar] * info.layout.num_registers)
+    else:
+        l.set(op, constant_table(l, info, value))
+
+
+@lowers("ub.poison")
+def _poison(l: Lowering, op: OpView) -> None:
+    types = l.flat_types(op.operation.results)
+    l.bind(op.operation.results, [l.builder.op("llvm.mlir.poison", [], t) for t in types])
+
+
+@lowers("tile_gpu.splat")
+def _splat(l: Lowering, op: OpView) -> None:
+    info = tile_info(op.operation.results[0].type)
+    l.set(op, [l.scalar(op.operation.operands[0])] * info.layout.num_registers)
+
+
+@lowers("tile_gpu.iota")
+def _iota(l: Lowering, op: OpView) -> None:
+    info = tile_info(op.operation.results[0].type)
+    b, type_ = l.builder, l.register_type(info.element)
+    first = resize(l, l.coordinate(info.layout, 0), type_)
+    registers = [
+        first if offset == 0 else b.add(first, b.constant(offset, type_))
+        for (offset,) in info.layout.register_offsets
+    ]
+    l.set(op, registers)
+
+
+def resize(l: Lowering, value: Value, type_) -> Value:
+    """A non-negative i32 as an integer of another width."""
+    width = IntegerType(type_).width
+    if width == 32:
+        return value
+    return l.builder.op("arith.extui" if width > 32 else "arith.trunci", [value], type_)
+
+
+@lowers("tile_gpu.extract_scalar")
+def _extract_scalar(l: Lowering, op: OpView) -> None:
+    l.set(op, l.fragment(op.operation.operands[0]).registers)
+
+
+# ---- regrouping: the same registers under other coordinates ---------------------------------
+
+
+@lowers("tile_gpu.reshape")
+def _reshape(l: Lowering, op: OpView) -> None:
+    """Registers are numbered row-major over the digits, and those have kept their order."""
+    l.set(op, l.fragment(op.operation.operands[0]).registers)
+
+
+@lowers("tile_gpu.broadcast")
+def _broadcast(l: Lowering, op: OpView) -> None:
+    source = l.fragment(op.operation.operands[0])
+    info = tile_info(op.operation.results[0].type)
+    unit = [size == 1 for size in source.info.shape]
+    registers = [
+        source.at(tuple(0 if one else x for one, x in zip(unit, offset, strict=True)))
+        for offset in info.layout.register_offsets
+    ]
+    l.set(op, registers)
+
+
+@lowers("tile_gpu.permute")
+def _permute(l: Lowering, op: OpView) -> None:
+    source = l.fragment(op.operation.operands[0])
+    permutation = list(op.operation.attributes["permutation"])
+    info = tile_info(op.operation.results[0].type)
+
+    def before(offset: Sequence[int]) -> tuple[int, ...]:
+        coordinates = [0] * len(offset)
+        for position, x in zip(permutation, offset, strict=True):
+            coordinates[position] = x
+        return tuple(coordinates)
+
+    l.set(op, [source.at(before(offset)) for offset in info.layout.register_offsets])
+
+
+@lowers("tile_gpu.convert_layout")
+def _convert_layout(l: Lowering, op: OpView) -> None:
+    """What is left after `place-buffers`: the same threads, other registers."""
+    source = l.fragment(op.operation.operands[0])
+    info = tile_info(op.operation.results[0].type)
+    l.set(op, [source.at(offset) for offset in info.layout.register_offsets])
+
+
+# ---- arithmetic -------------------------------------------------------------------------------
+
+
+def _each(l: Lowering, op: OpView) -> list[list[Value]]:
+    """The operands of each application of an elementwise operation."""
+    count = len(l.flat_types(op.operation.results))
+    operands = [l.registers(o, count) for o in op.operation.operands]
+    return [list(each) for each in zip(*operands, strict=True)]
+
+
+def _result_type(l: Lowering, op: OpView):
+    return l.flat_types(op.operation.results)[0]
+
+
+@lowers("tile_gpu.call")
+def _call(l: Lowering, op: OpView) -> None:
+    callee = StringAttr(op.operation.attributes["callee"]).value
+    result = _result_type(l, op)
+    if callee.startswith("llvm."):
+        l.set(op, [l.call_intrinsic(callee, each, result).results[0] for each in _each(l, op)])
+        return
+    applications = _each(l, op)
+    declare_function(l, callee, [v.type for v in applications[0]], result)
+    attributes = {
+        "callee": l.builder.attribute(f"@{callee}"),
+        "operandSegmentSizes": l.builder.attribute(f"array<i32: {len(applications[0])}, 0>"),
+        "op_bundle_sizes": l.builder.attribute("array<i32>"),
+    }
+    l.set(op, [l.builder.op("llvm.call", each, result, attributes) for each in applications])
+
+
+@lowers("tile_gpu.inline_ptx")
+def _inline_ptx(l: Lowering, op: OpView) -> None:
+    text = StringAttr(op.operation.attributes["ptx"]).value
+    constraints = StringAttr(op.operation.attributes["constraints"]).value
+    result = _result_type(l, op)
+    l.set(
+        op,
+        [l.asm(text, constraints, each, result, False).results[0] for each in _each(l, op)],
+    )
+
+
+@lowers("arith.bitcast")
+def _bitcast(l: Lowering, op: OpView) -> None:
+    result = _result_type(l, op)
+    l.set(
+        op,
+        [
+            x if x.type == result else l.builder.op("arith.bitcast", [x], result)
+            for (x,) in _each(l, op)
+        ],
+    )
+

@@ -1,0 +1,279 @@
+"""The state of a lowering to the code of one thread, and the registry of its rules.
+
+A rule is a free function `rule(l, op)` registered under the name of an operation. Scalars stay
+scalars; a tile becomes a `Fragment`, the list of the registers that this thread holds of it; a
+buffer becomes a `SharedBuffer`, a place in the block's shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.layout import Digit, Layout, Owner
+from tileir.compiler.target import Target
+from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info
+from tileir.errors import UnsupportedError
+from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Type, Value
+
+Rule = Callable[["Lowering", OpView], None]
+RULES: dict[str, Rule] = {}
+
+
+def lowers(*names: str) -> Callable[[Rule], Rule]:
+    """Registers a rule for operations with these full names."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            RULES[name] = rule
+        return rule
+
+    return register
+
+
+#: Elements held in a register of another type.
+_REGISTER_TYPES = {"f8E4M3FN": "i8", "f8E5M2": "i8", "tf32": "f32"}
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """What one thread holds of a tile: a register for each of `layout.register_offsets`."""
+
+    info: TileInfo
+    registers: tuple[Value, ...]
+
+    @property
+    def layout(self) -> Layout:
+        assert self.info.layout is not None
+        return self.info.layout
+
+    def at(self, offset: tuple[int, ...]) -> Value:
+        """The register at coordinates relative to the thread's first element."""
+        return self.registers[self.layout.register_at[offset]]
+
+
+@dataclass(frozen=True)
+class SharedBuffer:
+    """A buffer: its memref of elements in shared memory, and the byte offset of its first
+    stage."""
+
+    info: BufferInfo
+    memref: Value
+    offset: int
+
+
+class Lowering:
+    """Values of tile_gpu and what they became, and where this thread stands in its block."""
+
+    def __init__(self, builder: Builder, target: Target, num_warps: int, shared: Value | None):
+        self.builder = builder
+        self.target = target
+        self.num_warps = num_warps
+        self.shared = shared
+        self.fragments: dict[Value, Fragment] = {}
+        self.buffers: dict[Value, SharedBuffer] = {}
+        self._scalars: dict[Value, Value] = {}
+        self._coordinates: dict[tuple, Value] = {}
+        b = builder
+        self.thread = b.op("nvvm.read.ptx.sreg.tid.x", [], b.i32)
+        self.lane = b.op("arith.andi", [self.thread, b.c32(31)], b.i32)
+        self.warp = b.op("arith.shrui", [self.thread, b.c32(5)], b.i32)
+        #: Values needed everywhere are built before this operation, so that they dominate.
+        self._prologue_end = b.create("arith.constant", [], [b.i32], {"value": b.i32_attr(0)})
+
+    # ---- values ------------------------------------------------------------------------------
+
+    def scalar(self, value: Value) -> Value:
+        return self._scalars[value]
+
+    def fragment(self, value: Value) -> Fragment:
+        return self.fragments[value]
+
+    def registers(self, value: Value, count: int) -> Sequence[Value]:
+        """The registers of a tile, or a scalar `count` times."""
+        fragment = self.fragments.get(value)
+        return fragment.registers if fragment else [self._scalars[value]] * count
+
+    def flat(self, values: Sequence[Value]) -> list[Value]:
+        """Scalars and the registers of tiles, one after another."""
+        result: list[Value] = []
+        for value in values:
+            fragment = self.fragments.get(value)
+            result += fragment.registers if fragment else [self._scalars[value]]
+        return result
+
+    def flat_types(self, values: Sequence[Value]) -> list[Type]:
+        result: list[Type] = []
+        for value in values:
+            info = tile_info(value.type)
+            if info is None:
+                result.append(value.type)
+            else:
+                result += [self.register_type(info.element)] * info.layout.num_registers
+        return result
+
+    def bind(self, old: Sequence[Value], new: Sequence[Value]) -> None:
+        """The inverse of `flat`: distributes `new` over the values `old`."""
+        pending = list(new)
+        for value in old:
+            info = tile_info(value.type)
+            count = info.layout.num_registers if info else 1
+            taken, pending = pending[:count], pending[count:]
+            if info is None:
+                self._scalars[value] = taken[0]
+            else:
+                self.fragments[value] = Fragment(info, tuple(taken))
+        assert not pending
+
+    def set(self, op: OpView, registers: Sequence[Value]) -> None:
+        """Records the registers (or the scalar) of the only result of `op`."""
+        self.bind([op.operation.results[0]], registers)
+
+    def register_type(self, element: str) -> Type:
+        return self.builder.type(_REGISTER_TYPES.get(element, element))
+
+    # ---- this thread -------------------------------------------------------------------------
+
+    def in_prologue(self, build: Callable[[], Value]) -> Value:
+        """A value built at the start of the kernel, where it dominates everything."""
+        saved, self.builder.point = self.builder.point, InsertionPoint(self._prologue_end)
+        try:
+            return build()
+        finally:
+            self.builder.point = saved
+
+    def coordinate(self, layout: Layout, dim: int) -> Value:
+        """Coordinate along `dim` of this thread's first element (i32)."""
+        digits = [
+            (digit, weight)
+            for owner in (Owner.LANE, Owner.WARP)
+            for digit, weight in layout.weighted(dim, owner)
+        ]
+        key = tuple(digits)
+        if key not in self._coordinates:
+            self._coordinates[key] = self.in_prologue(lambda: self._coordinate(digits))
+        return self._coordinates[key]
+
+    def _coordinate(self, digits: Sequence[tuple[Digit, int]]) -> Value:
+        b, total = self.builder, None
+        for digit, weight in digits:
+            value = self.digit(digit)
+            scaled = value if weight == 1 else b.mul(value, b.c32(weight))
+            total = scaled if total is None else b.add(total, scaled)
+        return b.c32(0) if total is None else total
+
+    def digit(self, digit: Digit) -> Value:
+        """The value of a lane or warp digit: `(index / stride) % size`."""
+        b = self.builder
+        value, total = (self.lane, 32) if digit.owner is Owner.LANE else (self.warp, self.num_warps)
+        if digit.stride > 1:
+            value = b.op("arith.divui", [value, b.c32(digit.stride)], b.i32)
+        if digit.stride * digit.size < total:
+            value = b.op("arith.remui", [value, b.c32(digit.size)], b.i32)
+        return value
+
+    def owns(self, layout: Layout) -> Value | None:
+        """Whether this thread is the first among those that hold copies of its elements (i1);
+        None if no other thread holds one."""
+        key = ("owns", layout)
+        free = [
+            Digit(owner, size, stride)
+            for owner, total in ((Owner.LANE, 32), (Owner.WARP, self.num_warps))
+            for stride, size in layout.free_strides(owner, total)
+        ]
+        if not free:
+            return None
+        if key not in self._coordinates:
+            self._coordinates[key] = self.in_prologue(lambda: self._all_zero(free))
+        return self._coordinates[key]
+
+    def _all_zero(self, digits: Sequence[Digit]) -> Value:
+        b, result = self.builder, None
+        for digit in digits:
+            zero = b.compare("eq", self.digit(digit), b.c32(0))
+            result = zero if result is None else b.op("arith.andi", [result, zero], b.i1)
+        assert result is not None
+        return result
+
+    # ---- building ----------------------------------------------------------------------------
+
+    def call_intrinsic(self, name: str, operands: Sequence[Value], result: Type | None) -> Operation:
+        b = self.builder
+        attributes = {
+            "intrin": b.attribute(f'"{name}"'),
+            "operandSegmentSizes": b.attribute(f"array<i32: {len(operands)}, 0>"),
+            "op_bundle_sizes": b.attribute("array<i32>"),
+        }
+        return b.create("llvm.call_intrinsic", operands, [result] if result else [], attributes)
+
+    def asm(
+        self,
+        text: str,
+        constraints: str,
+        operands: Sequence[Value],
+        result: Type | None,
+        side_effects: bool,
+    ) -> Operation:
+        """Inline PTX. `result` is a struct where there are several."""
+        b = self.builder
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\0A")
+        attributes: Attributes = {
+            "asm_string": b.attribute(f'"{escaped}"'),
+            "constraints": b.attribute(f'"{constraints}"'),
+        }
+        if side_effects:
+            attributes["has_side_effects"] = b.attribute("unit")
+        return b.create("llvm.inline_asm", operands, [result] if result else [], attributes)
+
+    def extract(self, struct: Value, index: int, type_: Type) -> Value:
+        """A field of an LLVM struct."""
+        attributes = {"position": self.builder.attribute(f"array<i64: {index}>")}
+        return self.builder.op("llvm.extractvalue", [struct], type_, attributes)
+
+    def width(self, type_: Type) -> int:
+        """Bits of a register type."""
+        text = str(type_)
+        if isinstance(type_, IntegerType):
+            return IntegerType(type_).width
+        return {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}[text]
+
+    def bitcast(self, value: Value, type_: Type) -> Value:
+        if value.type == type_:
+            return value
+        return self.builder.op("llvm.bitcast", [value], type_)
+
+    # ---- walking -----------------------------------------------------------------------------
+
+    def lower(self, op: OpView) -> None:
+        self.builder.location = op.location
+        name = op.operation.name
+        rule = RULES.get(name)
+        if rule is not None:
+            rule(self, op)
+        elif any(is_tile_type(v.type) for v in [*op.operation.operands, *op.operation.results]):
+            self.elementwise(op)
+        elif not op.operation.regions:
+            self._clone(op)
+        else:
+            raise UnsupportedError(f"no code for '{name}' in a kernel", location=str(op.location))
+
+    def _clone(self, op: OpView) -> None:
+        """An operation on scalars stays as it is."""
+        operands = [self._scalars[o] for o in op.operation.operands]
+        clone = op.operation.clone(ip=self.builder.point)
+        for index, operand in enumerate(operands):
+            clone.operands[index] = operand
+        for old, new in zip(op.operation.results, clone.results, strict=True):
+            self._scalars[old] = new
+
+    def elementwise(self, op: OpView) -> None:
+        """The same operation on each register."""
+        old = op.operation
+        info = tile_info(old.results[0].type)
+        attributes = dict(old.attributes.items())
+        result = self.register_type(info.element)
+        count = info.layout.num_registers
+        operands = [self.registers(o, count) for o in old.operands]
+        name, create = old.name, self.builder.op
+        self.set(op, [create(name, each, result, attributes) for each in zip(*operands, strict=True)])

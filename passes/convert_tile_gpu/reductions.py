@@ -1,0 +1,252 @@
+"""Reductions and scans: registers first, then lanes.
+
+The combiner is a region; it is built once for each application, on scalars. Partial results move
+between lanes by shuffles. `split-reductions` has seen to it that no warp needs another's.
+"""
+
+from __future__ import annotations
+
+from tileir.compiler.ir_util import has_flag, int_attr
+from tileir.compiler.layout import Digit, Layout, Owner
+from tileir.compiler.tile_types import tile_info
+from tileir.ir import Block, OpView, Value
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+
+#: Combiners whose operands may be exchanged: all lanes of a butterfly get the same bits.
+_COMMUTATIVE = {
+    "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.maxnumf", "arith.minnumf",
+    "arith.maximumf", "arith.minimumf", "arith.maxsi", "arith.minsi", "arith.maxui",
+    "arith.minui", "arith.andi", "arith.ori", "arith.xori",
+}  # fmt: skip
+
+Values = list[Value]
+
+
+class Combiner:
+    """The region of a reduction or scan."""
+
+    def __init__(self, l: Lowering, op: OpView):
+        self.l = l
+        self.body: Block = op.operation.regions[0].blocks[0]
+        ops = list(self.body)
+        self.commutative = len(ops) == 2 and ops[0].operation.name in _COMMUTATIVE
+
+    def __call__(self, element: Values, accumulator: Values) -> Values:
+        """The new accumulators: region arguments alternate element and accumulator."""
+        arguments = [v for pair in zip(element, accumulator, strict=True) for v in pair]
+        self.l.bind(self.body.arguments, arguments)
+        *ops, end = list(self.body)
+        for op in ops:
+            self.l.lower(op)
+        return [self.l.scalar(o) for o in end.operation.operands]
+
+
+@lowers("tile_gpu.reduce")
+def _reduce(l: Lowering, op: OpView) -> None:
+    combine = Combiner(l, op)
+    dim = int_attr(op, "dim")
+    fragments = [l.fragment(o) for o in op.operation.operands]
+    layout = fragments[0].layout
+    groups: dict[tuple[int, ...], list[Values]] = {}
+    for register, offset in enumerate(layout.register_offsets):
+        rest = offset[:dim] + offset[dim + 1 :]
+        groups.setdefault(rest, []).append([f.registers[register] for f in fragments])
+    reduced = {rest: _tree(combine, elements) for rest, elements in groups.items()}
+    for digit, _ in layout.weighted(dim, Owner.LANE):
+        reduced = {rest: _butterfly(l, combine, v, digit) for rest, v in reduced.items()}
+    _set_results(l, op, reduced, dim)
+
+
+def _tree(combine: Combiner, elements: list[Values]) -> Values:
+    """Combines neighbours pairwise: short chains, and an order that does not depend on how the
+    elements are spread."""
+    while len(elements) > 1:
+        pairs = [combine(elements[i + 1], elements[i]) for i in range(0, len(elements) - 1, 2)]
+        elements = pairs + elements[len(elements) // 2 * 2 :]
+    return elements[0]
+
+
+def _butterfly(l: Lowering, combine: Combiner, values: Values, digit: Digit) -> Values:
+    """Combines over a lane digit; every lane gets the result."""
+    b, distance = l.builder, 1
+    while distance < digit.size:
+        offset = distance * digit.stride
+        others = [shuffle(l, "bfly", v, b.c32(offset)) for v in values]
+        if combine.commutative:
+            values = combine(others, values)
+        else:  # the lower lane's part first, so that all lanes compute the same
+            low = b.compare("eq", b.op("arith.andi", [l.lane, b.c32(offset)], b.i32), b.c32(0))
+            first = [_select(l, low, v, o) for v, o in zip(values, others, strict=True)]
+            second = [_select(l, low, o, v) for v, o in zip(values, others, strict=True)]
+            values = combine(second, first)
+        distance *= 2
+    return values
+
+
+def _select(l: Lowering, condition: Value, a: Value, b: Value) -> Value:
+    return l.builder.op("arith.select", [condition, a, b], a.type)
+
+
+def _set_results(
+    l: Lowering, op: OpView, reduced: dict[tuple[int, ...], Values], dim: int
+) -> None:
+    keep = has_flag(op, "within_warp")
+    for index, result in enumerate(op.operation.results):
+        info = tile_info(result.type)
+        if info is None:
+            l.bind([result], [reduced[()][index]])
+            continue
+        registers = [
+            reduced[offset[:dim] + offset[dim + 1 :] if keep else offset][index]
+            for offset in info.layout.register_offsets
+        ]
+        l.bind([result], registers)
+
+
+# ---- shuffles -----------------------------------------------------------------------------------
+
+
+def shuffle(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
+    """The value of another lane: `bfly` (lane xor), `up` (lane minus), `down`, `idx`."""
+    b = l.builder
+    width = l.width(value.type)
+    if width == 64:
+        return _shuffle_halves(l, kind, value, lane)
+    if str(value.type) in ("i32", "f32"):
+        return _shuffle_word(l, kind, value, lane)
+    bits = l.bitcast(value, b.type(f"i{width}"))
+    word = b.op("arith.extui", [bits], b.i32)
+    moved = _shuffle_word(l, kind, word, lane)
+    narrow = b.op("arith.trunci", [moved], b.type(f"i{width}"))
+    return l.bitcast(narrow, value.type)
+
+
+def _shuffle_word(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
+    b = l.builder
+    clamp = 0 if kind == "up" else 31
+    attributes = {"kind": b.attribute(f"#nvvm<shfl_kind {kind}>")}
+    operands = [b.c32(-1), value, lane, b.c32(clamp)]
+    return b.op("nvvm.shfl.sync", operands, value.type, attributes)
+
+
+def _shuffle_halves(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
+    b = l.builder
+    halves = b.op("llvm.bitcast", [value], b.type("vector<2xi32>"))
+    parts = b.create("vector.to_elements", [halves], [b.i32, b.i32]).results
+    moved = [_shuffle_word(l, kind, part, lane) for part in parts]
+    joined = b.op("vector.from_elements", moved, b.type("vector<2xi32>"))
+    return b.op("llvm.bitcast", [joined], value.type)
+
+
+# ---- scans --------------------------------------------------------------------------------------
+
+
+@lowers("tile_gpu.scan")
+def _scan(l: Lowering, op: OpView) -> None:
+    combine = Combiner(l, op)
+    dim, reverse = int_attr(op, "dim"), has_flag(op, "reverse")
+    fragments = [l.fragment(o) for o in op.operation.operands]
+    layout = fragments[0].layout
+    values: dict[tuple[int, ...], Values] = {
+        offset: [f.registers[i] for f in fragments]
+        for i, offset in enumerate(layout.register_offsets)
+    }
+    for rest in {offset[:dim] + offset[dim + 1 :] for offset in values}:
+        line = _Line(l, combine, layout, dim, reverse)
+        line.scan(values, rest)
+    for index, result in enumerate(op.operation.results):
+        l.bind([result], [values[offset][index] for offset in layout.register_offsets])
+
+
+class _Line:
+    """Scans along one line of registers, digit by digit from the least significant: each step
+    joins segments that are scanned already into longer ones."""
+
+    def __init__(self, l: Lowering, combine: Combiner, layout: Layout, dim: int, reverse: bool):
+        self.l, self.combine, self.reverse = l, combine, reverse
+        self.digits = layout.dims[dim][::-1]
+        self.dim = dim
+
+    def scan(self, values: dict[tuple[int, ...], Values], rest: tuple[int, ...]) -> None:
+        """Scans, in place, the registers that share the coordinates `rest`."""
+        place = lambda x: rest[: self.dim] + (x,) + rest[self.dim :]  # noqa: E731
+        line = sorted(o[self.dim] for o in values if o[: self.dim] + o[self.dim + 1 :] == rest)
+        segments = [[place(x)] for x in line]
+        totals = [values[place(x)] for x in line]
+        for digit in self.digits:
+            if digit.owner is Owner.REGISTER:
+                segments, totals = self._join(values, segments, totals, digit.size)
+            else:
+                totals = self._across_lanes(values, segments, totals, digit)
+
+    def _join(
+        self, values: dict, segments: list[list], totals: list[Values], size: int
+    ) -> tuple[list[list], list[Values]]:
+        """Joins each `size` neighbouring segments of this thread."""
+        joined, sums = [], []
+        for start in range(0, len(segments), size):
+            order = list(range(start, start + size))
+            carry = None
+            for i in reversed(order) if self.reverse else order:
+                if carry is not None:
+                    for place in segments[i]:
+                        values[place] = self.combine(values[place], carry)
+                    carry = self.combine(totals[i], carry)
+                else:
+                    carry = totals[i]
+            joined.append([place for i in order for place in segments[i]])
+            sums.append(carry)
+        return joined, sums
+
+    def _across_lanes(
+        self, values: dict, segments: list[list], totals: list[Values], digit: Digit
+    ) -> list[Values]:
+        """Joins the segments of the lanes of a digit; returns the totals over all of them."""
+        new_totals = []
+        for segment, total in zip(segments, totals, strict=True):
+            inclusive = self._lane_prefix(total, digit)
+            before = self._neighbour(inclusive, digit, 1)
+            first = self._is_first(digit, 1)
+            for place in segment:
+                extended = self.combine(values[place], before)
+                values[place] = [
+                    _select(self.l, first, old, new)
+                    for old, new in zip(values[place], extended, strict=True)
+                ]
+            new_totals.append(self._from_last(inclusive, digit))
+        return new_totals
+
+    def _lane_prefix(self, total: Values, digit: Digit) -> Values:
+        """Inclusive prefix over a lane digit (Hillis and Steele)."""
+        distance = 1
+        while distance < digit.size:
+            other = self._neighbour(total, digit, distance)
+            joined = self.combine(total, other)
+            first = self._is_first(digit, distance)
+            total = [
+                _select(self.l, first, old, new) for old, new in zip(total, joined, strict=True)
+            ]
+            distance *= 2
+        return total
+
+    def _neighbour(self, values: Values, digit: Digit, distance: int) -> Values:
+        kind = "down" if self.reverse else "up"
+        offset = self.l.builder.c32(distance * digit.stride)
+        return [shuffle(self.l, kind, v, offset) for v in values]
+
+    def _is_first(self, digit: Digit, distance: int) -> Value:
+        """Whether no lane of the digit stands `distance` before this one."""
+        b = self.l.builder
+        position = self.l.digit(digit)
+        if self.reverse:
+            return b.compare("uge", position, b.c32(digit.size - distance))
+        return b.compare("ult", position, b.c32(distance))
+
+    def _from_last(self, values: Values, digit: Digit) -> Values:
+        """The values of the lane that comes last in the digit."""
+        b, l = self.l.builder, self.l
+        position = b.mul(l.digit(digit), b.c32(digit.stride))
+        base = b.sub(l.lane, position)
+        last = base if self.reverse else b.add(base, b.c32((digit.size - 1) * digit.stride))
+        return [shuffle(l, "idx", v, last) for v in values]
+

@@ -1,0 +1,114 @@
+"""insert-barriers: conflicting accesses to shared memory meet at a barrier.
+
+Walks each kernel with the accesses since the last barrier. Before an access that conflicts with
+one of them (same bytes, one of the two a write), a barrier goes in. Within the stages of one ring
+of buffers, `pipeline-loads` has put the barriers already; a ring conflicts only with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tileir.compiler.ir_util import defining_op, int_attr
+from tileir.compiler.tile_types import buffer_info, is_buffer_type
+from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
+from tileir.passes.base import ModulePass
+from tileir.passes.walk import blocks_of, kernels
+
+_WRITES = ("tile_gpu.local_store", "tile_gpu.async_load")
+#: Write to their scratch, meet at a barrier of their own, and read it.
+_SCRATCH = ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas")
+_LOOPS = ("scf.for", "scf.while")
+
+
+@dataclass(frozen=True)
+class InsertBarriers(ModulePass):
+    """Order conflicting accesses to shared memory with barriers."""
+
+    name = "insert-barriers"
+
+    def apply(self, module: Operation) -> None:
+        for kernel in kernels(module):
+            _insert(kernel.regions[0].blocks[0], frozenset())
+
+
+@dataclass(frozen=True)
+class _SharedAccess:
+    """Bytes `start` to `end` of shared memory, read or written."""
+
+    start: int
+    end: int
+    writes: bool
+    ring: bool
+
+    def conflicts(self, other: _SharedAccess) -> bool:
+        if not (self.writes or other.writes):
+            return False
+        same_ring = self.ring and other.ring and self.start == other.start
+        return self.start < other.end and other.start < self.end and not same_ring
+
+
+Accesses = frozenset[_SharedAccess]
+
+
+def _insert(block: Block, since: Accesses) -> Accesses:
+    """Inserts barriers into `block`. `since`: accesses after the last barrier, at its start; the
+    result: at its end."""
+    for op in list(block):
+        name = op.operation.name
+        if name == "tile_gpu.barrier":
+            since = frozenset()
+        elif op.operation.regions:
+            since = _insert_in_regions(op, since)
+        else:
+            new = frozenset(_accesses(op))
+            if any(a.conflicts(b) for a in new for b in since):
+                Operation.create("tile_gpu.barrier", ip=InsertionPoint(op), loc=op.location)
+                since = frozenset()
+            if name in _SCRATCH and new:  # its own barrier comes between writing and reading
+                since, new = frozenset(), frozenset(_reads(new))
+            since |= new
+    return since
+
+
+def _insert_in_regions(op: OpView, since: Accesses) -> Accesses:
+    """A loop may start with whatever its last round has left."""
+    if op.operation.name in _LOOPS:
+        since |= frozenset(_all_accesses(op))
+    if op.operation.name == "scf.while":
+        for block in blocks_of(op):
+            since = _insert(block, since)
+        return since
+    ends = [_insert(block, since) for block in blocks_of(op)]
+    return since.union(*ends) if ends else since
+
+
+def _all_accesses(op: OpView) -> Iterator[_SharedAccess]:
+    yield from _accesses(op)
+    for block in blocks_of(op):
+        for inner in block:
+            yield from _all_accesses(inner)
+
+
+def _accesses(op: OpView) -> Iterator[_SharedAccess]:
+    if op.operation.name == "tile_gpu.stage":
+        return
+    writes = op.operation.name in _WRITES + _SCRATCH
+    for operand in op.operation.operands:
+        if is_buffer_type(operand.type):
+            alloc = _allocation(operand)
+            info = buffer_info(alloc.operation.results[0].type)
+            offset = int_attr(alloc, "offset")
+            yield _SharedAccess(offset, offset + info.bytes, writes, info.stages > 1)
+
+
+def _allocation(buffer: Value) -> OpView:
+    op = defining_op(buffer)
+    assert op is not None
+    return op if op.operation.name == "tile_gpu.alloc" else _allocation(op.operation.operands[0])
+
+
+def _reads(accesses: Accesses) -> Iterator[_SharedAccess]:
+    for access in accesses:
+        yield _SharedAccess(access.start, access.end, False, access.ring)

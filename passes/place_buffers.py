@@ -1,0 +1,123 @@
+"""place-buffers: spell out what passes through shared memory.
+
+    %y = tile_gpu.convert_layout %x        %b = tile_gpu.alloc
+                                     =>    tile_gpu.local_store %x, %b
+                                           %y = tile_gpu.local_load %b
+
+and likewise for `to_shared` (a store, and the buffer stands for the value) and for atomics and
+ordered loads whose result more than one thread needs (scratch from which all read). Barriers come
+later (`insert-barriers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import keyword
+from tileir.compiler.layout import Layout, Owner
+from tileir.compiler.shared_memory import conversion_buffer
+from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info
+from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
+from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.walk import kernels, replace_op, walk
+
+
+@dataclass(frozen=True)
+class PlaceBuffers(ModulePass):
+    """Spell out layout conversions and staging through shared memory."""
+
+    name = "place-buffers"
+
+    def apply(self, module: Operation) -> None:
+        for kernel in kernels(module):
+            num_warps = num_warps_of(kernel)
+            for op in walk(kernel):
+                name = op.operation.name
+                if name == "tile_gpu.convert_layout":
+                    _place_conversion(op)
+                elif name == "tile_gpu.to_shared":
+                    _place_operand(op)
+                elif name in ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas"):
+                    _place_scratch(op, num_warps)
+
+
+def _alloc(b: Builder, info: BufferInfo) -> Value:
+    return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
+
+
+def _place_conversion(op: OpView) -> None:
+    source = tile_info(op.operation.operands[0].type)
+    result = tile_info(op.operation.results[0].type)
+    if same_threads(source.layout, result.layout):
+        return
+    b = Builder(InsertionPoint(op), op.location)
+    buffer = _alloc(b, conversion_buffer(source, result.layout))
+    b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    replace_op(op, b.op("tile_gpu.local_load", [buffer], op.operation.results[0].type))
+
+
+def same_threads(a: Layout, b: Layout) -> bool:
+    """Whether each thread holds the same elements in both layouts, whatever the registers."""
+    return a.shape == b.shape and _thread_digits(a) == _thread_digits(b)
+
+
+def _thread_digits(layout: Layout) -> set[tuple[int, Owner, int, int, int]]:
+    """The digits of lanes and warps, cut into prime factors: (dimension, owner, stride, size,
+    weight)."""
+    parts = set()
+    for dim in range(layout.rank):
+        for owner in (Owner.LANE, Owner.WARP):
+            for digit, weight in layout.weighted(dim, owner):
+                size, stride = digit.size, digit.stride
+                while size > 1:
+                    factor = next(p for p in range(2, size + 1) if size % p == 0)
+                    parts.add((dim, owner, stride, factor, weight))
+                    size, stride, weight = size // factor, stride * factor, weight * factor
+    return parts
+
+
+def _place_operand(op: OpView) -> None:
+    b = Builder(InsertionPoint(op), op.location)
+    buffer = _alloc(b, buffer_info(op.operation.results[0].type))
+    b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    replace_op(op, buffer)
+
+
+def _place_scratch(op: OpView, num_warps: int) -> None:
+    """A buffer for a value that one thread reads from memory and several need."""
+    result = op.operation.results[0]
+    ordered = keyword(op, "ordering", "weak") != "weak"
+    if not ordered or not list(result.uses) or not _has_copies(result.type, num_warps):
+        return
+    info = tile_info(result.type)
+    shape = info.shape if info else (1,)
+    element = info.element if info else str(result.type)
+    b = Builder(InsertionPoint(op), op.location)
+    buffer = _alloc(b, BufferInfo(shape, element, tuple(range(len(shape)))))
+    _append_scratch(op, b, buffer)
+
+
+def _has_copies(type_: Type, num_warps: int) -> bool:
+    info = tile_info(type_)
+    if info is None:
+        return True
+    layout = info.layout
+    return bool(layout.free_strides(Owner.LANE, 32) or layout.free_strides(Owner.WARP, num_warps))
+
+
+def _append_scratch(op: OpView, b: Builder, buffer: Value) -> None:
+    """The same operation with `buffer` as its last operand."""
+    attributes = dict(op.operation.attributes.items())
+    sizes = list(attributes["operandSegmentSizes"])
+    sizes[-1] = 1
+    attributes["operandSegmentSizes"] = b.attribute(f"array<i32: {', '.join(map(str, sizes))}>")
+    new = b.create(
+        op.operation.name,
+        [*op.operation.operands, buffer],
+        [r.type for r in op.operation.results],
+        attributes,
+    )
+    replace_op(op, *new.results)
+

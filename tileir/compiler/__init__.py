@@ -1,0 +1,71 @@
+"""The compiler: from a module of cuda_tile to PTX and cubin.
+
+    program = tileir.compile("matmul.tilebc", target="sm_90a")
+    program.stage("tile_gpu"), program.ptx, program.cubin, program.kernels["matmul"]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from tileir.compiler.pipeline import MLIR_STAGES, STAGES
+from tileir.errors import TileError, UnsupportedError
+
+if TYPE_CHECKING:
+    from tileir.compiler.program import Program
+
+__all__ = ["MLIR_STAGES", "STAGES", "Program", "compile", "translate"]
+
+
+def compile(
+    source: Any,
+    target: str = "sm_90a",
+    opt_level: int = 3,
+    *,
+    launch: Literal["plain", "managed"] = "plain",
+    isolate: bool = True,
+    ptxas: str | None = None,
+) -> Program:
+    """Compiles Tile IR for a GPU.
+
+    `source`: a path, text, Tile IR or MLIR bytecode, or an `mlir.ir.Module`, which stays as it
+    is. `target`: `sm_80` to `sm_121a`; a bare name from sm_90 on means its `a` variant.
+    `isolate=False` runs LLVM in this process, which it ends on errors of its own. `ptxas` is the
+    path of the assembler, which runs when the cubin is first asked for.
+
+    Raises a TileError: ParseError, VerificationError, UnsupportedError (an operation or target),
+    ResourceError (shared memory), CompilerCrash.
+    """
+    from tileir.compiler.program import Program
+    from tileir.compiler.target import Target
+    from tileir.source import parse
+
+    if opt_level not in range(4):
+        raise TileError(f"optimisation level must be 0 to 3, not {opt_level}")
+    if launch != "plain":
+        raise UnsupportedError(
+            f"launch mode '{launch}' is not available", remedy="use launch='plain'"
+        )
+    return Program(parse(source), str(Target.parse(target)), opt_level, isolate, ptxas)
+
+
+def translate(
+    source: Any, to: str, target: str = "sm_90a", opt_level: int = 3, ptxas: str | None = None
+) -> str | bytes:
+    """Brings a module at any stage of MLIR to `llvmir`, `ptx`, `cubin` or `sass`.
+
+    A module that has left `cuda_tile` keeps the target that it records; LLVM runs in this process.
+    """
+    from tileir.compiler.translation import translate as run
+
+    return run(source, to, target, opt_level, ptxas)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Program":
+        from tileir.compiler.program import Program
+
+        return Program
+    raise AttributeError(f"module 'tileir.compiler' has no attribute '{name}'")
+
+

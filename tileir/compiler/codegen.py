@@ -1,0 +1,37 @@
+"""The last steps inside LLVM: from a module of `llvm` and `nvvm` to LLVM IR and PTX.
+
+LLVM ends the process where it cannot go on, so by default these run in a worker
+(`tileir.compiler.worker`).
+"""
+
+from __future__ import annotations
+
+from mlir.dialects import gpu, llvm
+from mlir.passmanager import PassManager
+
+from tileir.errors import TileError
+from tileir.ir import ArrayAttr, Module, Operation
+
+
+def _gpu_module(module: Module) -> Operation:
+    for op in module.body.operations:
+        if op.operation.name == "gpu.module":
+            return op.operation
+    raise TileError("the module holds no kernels", remedy="give it an entry")
+
+
+def to_llvmir(module: Module) -> str:
+    """LLVM IR of the kernels, before LLVM's optimiser."""
+    return llvm.translate_module_to_llvmir(_gpu_module(module))
+
+
+def to_ptx(module: Module) -> str:
+    """PTX of the kernels. Changes `module`."""
+    _gpu_module(module)
+    pipeline = PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})", module.context)
+    pipeline.run(module.operation)
+    for op in module.body.operations:
+        if op.operation.name == "gpu.binary":
+            binary = gpu.ObjectAttr(ArrayAttr(op.operation.attributes["objects"])[0])
+            return binary.object.rstrip(b"\0").decode()
+    raise TileError("LLVM gave no PTX")

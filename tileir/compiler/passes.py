@@ -1,0 +1,69 @@
+"""Running passes by name on a module of the caller's process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mlir.ir import MLIRError
+from mlir.passmanager import PassManager
+
+from tileir.errors import TileError, VerificationError
+from tileir.ir import Module
+from tileir.passes import REGISTRY, PassEntry
+
+_PASS = re.compile(r"([\w-]+)(?:\{(.*)\})?")
+
+
+def run_passes(module: Module, passes: Sequence[str]) -> None:
+    """Runs `passes`, each `name` or `name{option=value ...}`, in order, on `module`.
+
+    Our passes are called directly, so that their errors arrive as they are; upstream passes run
+    in a PassManager. Raises a TileError.
+    """
+    for ours, group in _grouped(passes):
+        if ours is not None:
+            entry, options = ours
+            with module.context, module.operation.location:
+                entry.run(module.operation, options)
+        else:
+            _run_upstream(module, group)
+
+
+def _grouped(
+    passes: Sequence[str],
+) -> Iterator[tuple[tuple[PassEntry, dict[str, str]] | None, list[str]]]:
+    """Our passes one by one, upstream passes in runs."""
+    upstream: list[str] = []
+    for text in passes:
+        match = _PASS.fullmatch(text)
+        entry = REGISTRY.get(match[1]) if match else None
+        if entry is None or match is None:
+            upstream.append(text)
+            continue
+        if upstream:
+            yield None, upstream
+            upstream = []
+        pairs = (item.partition("=") for item in (match[2] or "").split())
+        yield (entry, {key: value for key, _, value in pairs}), []
+    if upstream:
+        yield None, upstream
+
+
+def _run_upstream(module: Module, passes: list[str]) -> None:
+    pipeline = f"builtin.module({','.join(passes)})"
+    try:
+        manager = PassManager.parse(pipeline, module.context)
+        manager.enable_verifier(True)
+        manager.run(module.operation)
+    except MLIRError as error:
+        raise _as_tile_error(error) from None
+
+
+def _as_tile_error(error: MLIRError) -> TileError:
+    diagnostics = error.error_diagnostics
+    if not diagnostics:
+        return TileError(str(error))
+    first = diagnostics[0]
+    location = str(first.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+    return VerificationError(first.message, location=location)

@@ -1,0 +1,188 @@
+"""A compiled module: its stages, PTX, cubin and kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, TypeVar
+
+from tileir.compiler.pipeline import MLIR_STAGES, STAGES, passes_of
+from tileir.errors import TileError
+from tileir.ir import IntegerAttr, Module, Operation, StringAttr
+
+if TYPE_CHECKING:
+    from tileir.compiler.toolchain import Assembly
+    from tileir.runtime.metadata import KernelInfo
+
+
+_Result = TypeVar("_Result")
+
+
+class Program:
+    """The kernels of one module, compiled for one target.
+
+    ptx       PTX of all kernels
+    cubin     machine code (assembled by ptxas when first asked for)
+    kernels   what a launcher must know of each kernel, by name
+    remarks   what the compiler has to say about its decisions
+    timings   seconds that each stage took, as far as it has run
+    """
+
+    def __init__(
+        self, source: Module, target: str, opt_level: int, isolate: bool, ptxas: str | None
+    ):
+        self.target = target
+        self.opt_level = opt_level
+        self.timings: dict[str, float] = {}
+        self._source = source
+        self._isolate = isolate
+        self._ptxas = ptxas
+        self._assembly: Assembly | None = None
+        self._launch_facts: dict[str, tuple[int, int]] = {}
+        module = self._lower("nvvm", self.timings)
+        self._nvvm = _to_bytecode(module)
+        self.ptx = self._timed("ptx", lambda: self._run_llvm("ptx"))
+
+    # ---- results -----------------------------------------------------------------------------
+
+    @property
+    def cubin(self) -> bytes:
+        """Machine code for the target. Raises ToolError without a ptxas."""
+        return self._assembled().cubin
+
+    @property
+    def kernels(self) -> dict[str, KernelInfo]:
+        """What a launcher must know of each kernel; registers once the cubin has been made."""
+        from tileir.compiler.target import Target
+        from tileir.runtime.metadata import KernelInfo
+
+        version = Target.parse(self.target).ptx_version
+        reports = self._assembly.reports if self._assembly else {}
+        infos = {}
+        for name, parameters in _entries(self._source):
+            threads, shared = self._launch_facts[name]
+            report = reports.get(name)
+            infos[name] = KernelInfo(
+                name=name,
+                parameters=parameters,
+                block=(threads, 1, 1),
+                target=self.target,
+                shared_bytes=shared,
+                ptx_version=f"{version // 10}.{version % 10}",
+                registers=report.registers if report else None,
+                spill_bytes=report.spill_bytes if report else None,
+                stack_bytes=report.stack_bytes if report else None,
+            )
+        return infos
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Messages of ptxas on performance."""
+        return self._assembled().messages
+
+    def stage(self, name: str) -> str:
+        """The program as text at one of `STAGES`. Raises ToolError if a tool for it is missing."""
+        if name in MLIR_STAGES:
+            return self._lower(name, {}).operation.get_asm()
+        if name == "llvmir":
+            return self._timed("llvmir", lambda: self._run_llvm("llvmir"))
+        if name == "ptx":
+            return self.ptx
+        if name == "sass":
+            from tileir.compiler.toolchain import disassemble
+
+            cubin = self.cubin
+            return self._timed("sass", lambda: disassemble(cubin))
+        raise TileError(f"there is no stage '{name}'", remedy=f"choose one of {', '.join(STAGES)}")
+
+    # ---- steps -------------------------------------------------------------------------------
+
+    def _lower(self, last: str, timings: dict[str, float]) -> Module:
+        """A copy of the source, lowered to a stage of MLIR."""
+        from tileir.compiler.passes import run_passes
+
+        module = _clone(self._source)
+        for stage in MLIR_STAGES:
+            with _stopwatch(timings, stage):
+                run_passes(module, passes_of(stage, self.target, self.opt_level))
+            if stage == "tile_gpu":
+                self._launch_facts = dict(_launch_facts(module))
+            if stage == last:
+                break
+        return module
+
+    def _run_llvm(self, step: str) -> str:
+        if self._isolate:
+            from tileir.compiler.worker import shared_worker
+
+            return shared_worker().run(step, self._nvvm)
+        from tileir.compiler import codegen
+        from tileir.dialects import make_context
+
+        with make_context():
+            module = Module.parse(self._nvvm)
+            return codegen.to_ptx(module) if step == "ptx" else codegen.to_llvmir(module)
+
+    def _assembled(self) -> Assembly:
+        if self._assembly is None:
+            from tileir.compiler.toolchain import assemble
+
+            self._assembly = self._timed(
+                "cubin", lambda: assemble(self.ptx, self.target, self.opt_level, self._ptxas)
+            )
+        return self._assembly
+
+    def _timed(self, stage: str, run: Callable[[], _Result]) -> _Result:
+        with _stopwatch(self.timings, stage):
+            return run()
+
+
+@contextmanager
+def _stopwatch(timings: dict[str, float], stage: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    timings[stage] = time.perf_counter() - start
+
+
+def _clone(module: Module) -> Module:
+    clone = module.operation.clone()
+    return Module.parse(_to_bytecode_op(clone), module.context)
+
+
+def _to_bytecode(module: Module) -> bytes:
+    return _to_bytecode_op(module.operation)
+
+
+def _to_bytecode_op(operation: Operation) -> bytes:
+    buffer = BytesIO()
+    operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def _entries(source: Module) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Names and parameter types of the entries, as `ptr<f16>` or `i32`."""
+    from tileir.dialects.cuda_tile import TileType
+
+    for top in source.body.operations:
+        if top.operation.name != "cuda_tile.module":
+            continue
+        for op in top.operation.regions[0].blocks[0]:
+            if op.operation.name == "cuda_tile.entry":
+                arguments = op.operation.regions[0].blocks[0].arguments
+                types = (TileType(a.type).element_type for a in arguments)
+                name = StringAttr(op.operation.attributes["sym_name"]).value
+                yield name, tuple(str(t).removeprefix("!cuda_tile.") for t in types)
+
+
+def _launch_facts(module: Module) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Threads per block and bytes of shared memory of each kernel, from the stage tile_gpu."""
+    from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
+    from tileir.passes.choose_num_warps import num_warps_of
+    from tileir.passes.walk import kernels
+
+    for kernel in kernels(module.operation):
+        name = StringAttr(kernel.attributes["sym_name"]).value
+        shared = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
+        yield name, (32 * num_warps_of(kernel), shared)

@@ -1,0 +1,189 @@
+"""The types of tile_gpu, read and written by passes."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tileir.compiler.builder import Builder, is_tile_type
+from tileir.compiler.layout import Layout
+from tileir.ir import Type
+
+_BITS = {"tf32": 32, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8, "i1": 8}
+
+
+@functools.cache
+def bits_of(element: str) -> int:
+    """Bits that an element takes in memory and in a shared buffer (i1: a byte, tf32: a word)."""
+    return _BITS.get(element) or int(element[1:])
+
+
+@dataclass(frozen=True)
+class TileInfo:
+    """`!tile_gpu.tile<64x32xf16, #layout>`, in parts."""
+
+    shape: tuple[int, ...]
+    element: str
+    layout: Layout | None = None
+
+    def __str__(self) -> str:
+        dims = "x".join(map(str, self.shape))
+        suffix = f", {self.layout}" if self.layout else ""
+        return f"!tile_gpu.tile<{dims}x{self.element}{suffix}>"
+
+    def with_layout(self, layout: Layout | None) -> TileInfo:
+        return replace(self, layout=layout)
+
+    @property
+    def num_elements(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def element_bytes(self) -> int:
+        return bits_of(self.element) // 8
+
+
+_TILE = re.compile(r"!tile_gpu\.tile<((?:\d+x)+)(\w+)(?:, #tile_gpu\.layout(<.*>))?>")
+
+
+@functools.cache
+def _parse_tile(text: str) -> TileInfo | None:
+    match = _TILE.fullmatch(text)
+    if match is None:
+        return None
+    shape = tuple(int(n) for n in match[1].split("x") if n)
+    return TileInfo(shape, match[2], Layout.parse(match[3]) if match[3] else None)
+
+
+def tile_info(type_: Type) -> TileInfo | None:
+    """The parts of a tile type; None for any other type."""
+    text = str(type_)
+    return _parse_tile(text) if text.startswith("!tile_gpu.tile<") else None
+
+
+def is_buffer_type(type_: Type) -> bool:
+    return str(type_).startswith("!tile_gpu.buffer<")
+
+
+def tile_type(builder: Builder, info: TileInfo) -> Type:
+    return builder.type(str(info))
+
+
+CHUNK_BYTES = 16
+
+
+@dataclass(frozen=True)
+class BufferInfo:
+    """`!tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 3>`, in parts."""
+
+    shape: tuple[int, ...]
+    element: str
+    order: tuple[int, ...]
+    swizzle: int = 0
+    pad: int = 0
+    stages: int = 1
+
+    def __str__(self) -> str:
+        dims = "x".join(map(str, self.shape))
+        text = f"!tile_gpu.buffer<{dims}x{self.element}"
+        if self.order != tuple(range(len(self.shape))):
+            text += f", order = [{', '.join(map(str, self.order))}]"
+        for key, default in (("swizzle", 0), ("pad", 0), ("stages", 1)):
+            if getattr(self, key) != default:
+                text += f", {key} = {getattr(self, key)}"
+        return text + ">"
+
+    @property
+    def element_bytes(self) -> int:
+        return bits_of(self.element) // 8
+
+    @property
+    def row(self) -> int:
+        """Elements along the fastest dimension."""
+        return self.shape[self.order[-1]]
+
+    @property
+    def num_rows(self) -> int:
+        return math.prod(self.shape) // self.row
+
+    @property
+    def panel(self) -> int:
+        """Elements of a row that lie together: a swizzled buffer is cut into panels whose rows
+        are as wide as the swizzle."""
+        return self.swizzle // self.element_bytes if self.swizzle else self.row
+
+    @property
+    def pitch_bytes(self) -> int:
+        """Bytes from one row of a panel to the next."""
+        return (self.panel + self.pad) * self.element_bytes
+
+    @property
+    def stage_bytes(self) -> int:
+        return self.row // self.panel * self.num_rows * self.pitch_bytes
+
+    @property
+    def bytes(self) -> int:
+        return self.stages * self.stage_bytes
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that the start must be a multiple of: the swizzle reads address bits."""
+        return {128: 1024, 64: 512, 32: 256}.get(self.swizzle, CHUNK_BYTES)
+
+    def xor_of_row(self, row: np.ndarray | int) -> np.ndarray | int:
+        """What the 16-byte chunk index of `row` is xor-ed with."""
+        shift, mask = {128: (0, 7), 64: (1, 3), 32: (2, 1), 0: (0, 0)}[self.swizzle]
+        return (row >> shift) & mask
+
+    def offsets(self, coordinates: np.ndarray) -> np.ndarray:
+        """Byte offset within a stage of elements at `coordinates` [..., dimension]."""
+        row = np.zeros(coordinates.shape[:-1], np.int64)
+        for dim in self.order[:-1]:
+            row = row * self.shape[dim] + coordinates[..., dim]
+        column = coordinates[..., self.order[-1]]
+        byte = column % self.panel * self.element_bytes
+        chunk = byte // CHUNK_BYTES ^ self.xor_of_row(row)
+        return (
+            column // self.panel * (self.num_rows * self.pitch_bytes)
+            + row * self.pitch_bytes
+            + chunk * CHUNK_BYTES
+            + byte % CHUNK_BYTES
+        )
+
+
+_BUFFER = re.compile(r"!tile_gpu\.buffer<((?:\d+x)+)(\w+)(.*)>")
+
+
+@functools.cache
+def _parse_buffer(text: str) -> BufferInfo:
+    match = _BUFFER.fullmatch(text)
+    assert match, text
+    shape = tuple(int(n) for n in match[1].split("x") if n)
+    order = re.search(r"order = \[([\d, ]*)\]", match[3])
+    number = {key: int(value) for key, value in re.findall(r"(\w+) = (\d+)", match[3])}
+    return BufferInfo(
+        shape,
+        match[2],
+        tuple(int(n) for n in order[1].split(",")) if order else tuple(range(len(shape))),
+        **number,
+    )
+
+
+def buffer_info(type_: Type) -> BufferInfo:
+    return _parse_buffer(str(type_))
+
+
+def swizzle_for(row_bytes: int) -> int:
+    """The widest swizzle that divides a row, 0 if none does."""
+    return next((width for width in (128, 64, 32) if row_bytes % width == 0), 0)
+
+
+def operand_buffer(shape: Sequence[int], element: str, order: Sequence[int]) -> BufferInfo:
+    """A buffer from which the matrix instructions read without bank conflicts."""
+    row_bytes = shape[order[-1]] * bits_of(element) // 8
+    return BufferInfo(tuple(shape), element, tuple(order), swizzle=swizzle_for(row_bytes))

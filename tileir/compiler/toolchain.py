@@ -1,0 +1,144 @@
+"""External tools: where ptxas and the disassembler are found, and how they are run.
+
+Each tool is looked for, in this order, as
+1. the path given by the caller (`ptxas=`, `--ptxas`),
+2. the path in `TILEIR_PTXAS` or `TILEIR_NVDISASM`,
+3. the PyPI package (`nvidia-cuda-nvcc`, `nvidia-cuda-nvdisasm`),
+4. a program on the PATH,
+5. `$CUDA_HOME/bin`, then `/usr/local/cuda/bin`.
+
+libdevice needs no search: the MLIR package contains it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from tileir.errors import ToolError
+
+_PACKAGES = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
+
+
+def find_tool(name: str, path: str | None = None) -> Path:
+    """The program `name` (ptxas or nvdisasm). Raises ToolError naming every place it is not in."""
+    given = path or os.environ.get(f"TILEIR_{name.upper()}")
+    if given:
+        if not os.access(given, os.X_OK):
+            raise ToolError(f"{name} is not at '{given}'", remedy="give the path of the program")
+        return Path(given)
+    tried = []
+    for candidate in _candidates(name):
+        if os.access(candidate, os.X_OK):
+            return candidate
+        tried.append(str(candidate))
+    raise ToolError(
+        f"no {name} found; looked at {', '.join(tried)}",
+        remedy=f"pip install {_PACKAGES[name]}, or set TILEIR_{name.upper()}",
+    )
+
+
+def _candidates(name: str) -> Iterator[Path]:
+    for root in _package_roots():
+        yield root / "bin" / name
+    on_path = shutil.which(name)
+    if on_path:
+        yield Path(on_path)
+    for root in (os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
+        if root:
+            yield Path(root) / "bin" / name
+
+
+@functools.cache
+def _package_roots() -> tuple[Path, ...]:
+    """Folders of the CUDA packages from PyPI."""
+    try:
+        spec = find_spec("nvidia.cu13")
+    except ImportError:
+        return ()
+    return tuple(Path(p) for p in (spec.submodule_search_locations or ()) if spec) if spec else ()
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """What ptxas says of one kernel: registers per thread, bytes of spills and stack."""
+
+    registers: int
+    spill_bytes: int
+    stack_bytes: int
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A cubin, the report on each of its kernels, and what else ptxas had to say."""
+
+    cubin: bytes
+    reports: dict[str, KernelReport]
+    messages: tuple[str, ...]
+
+
+def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) -> Assembly:
+    """Assembles PTX for `target`. Raises ToolError with the message, path and version of ptxas."""
+    tool = find_tool("ptxas", ptxas)
+    with tempfile.TemporaryDirectory(prefix="tileir-") as folder:
+        source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", source, "-o", output]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode or not output.exists():
+            first = (done.stderr or done.stdout).strip().splitlines()[:5]
+            reason = f"{tool} ({tool_version(tool)}) failed for {target}: {'; '.join(first)}"
+            raise ToolError(reason, remedy="use a ptxas of CUDA 13.0 or newer (TILEIR_PTXAS)")
+        report = done.stderr + done.stdout
+        return Assembly(output.read_bytes(), dict(_reports(report)), tuple(_messages(report)))
+
+
+@functools.cache
+def tool_version(tool: Path) -> str:
+    """`release 13.0, V13.0.88`, or what the program calls its version."""
+    done = subprocess.run([tool, "--version"], capture_output=True, text=True)
+    match = re.search(r"release .*", done.stdout)
+    return match[0] if match else "unknown version"
+
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+
+
+def _reports(text: str) -> Iterator[tuple[str, KernelReport]]:
+    name, stack, spills = "", 0, 0
+    for line in text.splitlines():
+        if match := _ENTRY.search(line):
+            name = match[1]
+        elif match := _STACK.search(line):
+            stack, spills = int(match[1]), int(match[2]) + int(match[3])
+        elif match := _REGISTERS.search(line):
+            yield name, KernelReport(int(match[1]), spills, stack)
+
+
+def _messages(text: str) -> Iterator[str]:
+    """Warnings and performance remarks, without the report itself."""
+    for line in text.splitlines():
+        if "warning" in line.lower() or re.search(r"C\d{4}", line):
+            yield line.strip()
+
+
+def disassemble(cubin: bytes) -> str:
+    """SASS of a cubin."""
+    tool = find_tool("nvdisasm")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([tool, "-c", file.name], capture_output=True, text=True)
+    if done.returncode:
+        raise ToolError(f"{tool} ({tool_version(tool)}) failed: {done.stderr.strip()}")
+    return done.stdout

@@ -1,0 +1,59 @@
+"""From a module at any stage to the last ones: what `tile-translate` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileir.compiler import codegen
+from tileir.compiler.passes import run_passes
+from tileir.compiler.pipeline import MLIR_STAGES, passes_of
+from tileir.compiler.target import Target
+from tileir.errors import TileError
+from tileir.ir import Module, Operation
+from tileir.passes.attach_target import opt_level_of, target_of
+from tileir.passes.walk import walk
+
+
+def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | None) -> str | bytes:
+    """See `tileir.compiler.translate`."""
+    from tileir.source import parse
+
+    module = parse(source)
+    stage = stage_of(module.operation)
+    first = MLIR_STAGES.index(stage)
+    if stage != "cuda_tile":
+        target, opt_level = str(target_of(module.operation)), opt_level_of(module.operation)
+        first += 1
+    for following in MLIR_STAGES[first:]:
+        run_passes(module, passes_of(following, target, opt_level))
+    if to == "llvmir":
+        return codegen.to_llvmir(module)
+    ptx = codegen.to_ptx(module)
+    if to == "ptx":
+        return ptx
+    from tileir.compiler.toolchain import assemble, disassemble
+
+    cubin = assemble(ptx, str(Target.parse(target)), opt_level, ptxas).cubin
+    if to == "cubin":
+        return cubin
+    if to == "sass":
+        return disassemble(cubin)
+    raise TileError(f"cannot translate to '{to}'", remedy="choose llvmir, ptx, cubin or sass")
+
+
+def stage_of(module: Operation) -> str:
+    """The stage that a module is at, by the operations it holds."""
+    names = {op.operation.name for op in walk(module)}
+    if "cuda_tile.module" in names:
+        return "cuda_tile"
+    if any(name.startswith("tile_gpu.") for name in names):
+        return "tile_gpu"
+    if "gpu.func" in names:
+        # Kernels that use no tiles look alike before and after: nothing is left to lower either.
+        return "nvgpu"
+    if "gpu.module" in names:
+        return "nvvm"
+    raise TileError(
+        "the module holds neither Tile IR nor kernels",
+        remedy="give a cuda_tile.module, or what tile-opt printed at a later stage",
+    )
