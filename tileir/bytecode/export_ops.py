@@ -12,7 +12,7 @@ from tileir.bytecode.mlir_attributes import AttributeExporter
 from tileir.bytecode.mlir_locations import EntryLocations
 from tileir.bytecode.mlir_types import TypeExporter
 from tileir.bytecode.records import Block, File, Op
-from tileir.bytecode.refusal import check_attributes, refuse, require
+from tileir.bytecode.refusal import check_attributes, check_hints, refuse, require
 from tileir.bytecode.schema import BY_NAME, Attribute, OpSpec
 from tileir.bytecode.tags import HINTS
 from tileir.bytecode.version import V13_2, V13_4
@@ -22,6 +22,7 @@ from tileir.errors import BytecodeError
 _PREFIX = "cuda_tile."
 _SEGMENTS = "operandSegmentSizes"
 _OLD_NAMES = {"print": "print_tko", "pow": "fpowf"}
+_LOOPS = ("cuda_tile.for", "cuda_tile.loop")
 _PRINT = BY_NAME["print_tko"]
 
 
@@ -46,8 +47,10 @@ class OpExporter:
         """With `_operation` the only recursion: two Python frames for each level of regions."""
         arguments = list(block.arguments)
         self._number(arguments)
-        types = [self._types.index(argument.type) for argument in arguments]
-        return Block(types, [self._operation(op.operation, depth) for op in block])
+        exported = Block([self._types.index(argument.type) for argument in arguments], [])
+        for op in block:
+            exported.operations.append(self._operation(op.operation, depth))
+        return exported
 
     def _number(self, values: list[Any]) -> None:
         for value in values:
@@ -146,12 +149,14 @@ class OpExporter:
         assert isinstance(encoding, Enum)
         return encoding.enumeration.value(attribute.default)
 
-    def _check_case(
-        self, op: ir.Operation, attribute: Attribute, encoding: Enum, value: int
-    ) -> None:
-        case = encoding.enumeration.cases[value]
-        since = encoding.enumeration.available_since(value)
-        require(op, since, self._file.version, f"with {attribute.name} {case}")
+    def _check_value(self, op: ir.Operation, attribute: Attribute, value: Any) -> None:
+        encoding = attribute.encoding
+        if isinstance(encoding, Enum):
+            case = encoding.enumeration.cases[value]
+            since = encoding.enumeration.available_since(value)
+            require(op, since, self._file.version, f"with {attribute.name} {case}")
+        elif encoding is HINTS:
+            check_hints(op, value, self._file)
 
     @staticmethod
     def _is_default(attribute: Attribute, value: Any) -> bool:
@@ -166,9 +171,9 @@ class OpExporter:
         version, name = self._file.version, record.spec.name
         if name == "ftof" and version < V13_4:
             mode = enums.ROUNDING.cases[record.attributes["rounding_mode"]]
-            target = str(op.results[0].type.element_type)
+            target = str(cuda_tile.TileType(op.results[0].type).element_type)
             to_scale = target == "f8E8M0FNU" and mode in ("zero", "positive_inf")
             if mode != "nearest_even" and not to_scale:
                 require(op, V13_4, version, f"to {target} with rounding_mode {mode}")
-        if name == "return" and op.parent.name in ("cuda_tile.for", "cuda_tile.loop"):
+        if name == "return" and op.parent and op.parent.name in _LOOPS:
             require(op, V13_4, version, "directly in a loop")

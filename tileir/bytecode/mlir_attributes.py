@@ -189,13 +189,14 @@ class AttributeExporter:
         assert encoding is HINTS
         return self.hints(attribute)
 
-    def string(self, text: bytes | str | ir.StringAttr | ir.FlatSymbolRefAttr) -> int:
+    def string(self, text: bytes | str | ir.Attribute) -> int:
         if isinstance(text, ir.StringAttr):
             text = text.value_bytes
         elif isinstance(text, ir.FlatSymbolRefAttr):
             text = text.value
         if isinstance(text, str):
             text = text.encode()
+        assert isinstance(text, bytes)
         index = self._strings.get(text)
         if index is None:
             index = self._strings[text] = len(self._file.strings)
@@ -255,8 +256,7 @@ class AttributeExporter:
                 return "div_by", {"divisor": divisor, "every": every, "along": along}
             case cuda_tile.Bounded(lower, upper):
                 return "bounded", {"lower_bound": lower, "upper_bound": upper}
-            case cuda_tile.SameElements(block):
-                return "same_elements", {"values": block}
+        return "same_elements", {"values": predicate.block}
 
     def _hints_or_refuse(self, attribute: ir.Attribute) -> dict[int, Record]:
         try:

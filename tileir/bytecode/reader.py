@@ -11,6 +11,7 @@ from tileir.bytecode.mlir_locations import LocationImporter, source_of
 from tileir.bytecode.mlir_types import TypeImporter
 from tileir.bytecode.records import Block, File, Function, Global, Op
 from tileir.bytecode.tags import HINTS
+from tileir.bytecode.verification import failure_of, innermost_failure
 from tileir.dialects import cuda_tile, make_context
 from tileir.errors import VerificationError
 
@@ -119,7 +120,7 @@ class _ModuleImporter:
 
     def _operation(self, op: Op, at: ir.InsertionPoint) -> None:
         spec, location = op.spec, self._locations[op.location]
-        results = [self._types[type] for type in op.results]
+        results: list[ir.Type] = [self._types[type] for type in op.results]
         if spec.results == 1 and not results:  # print of 13.1
             results = [cuda_tile.TokenType.get()]
         created = self._create(
@@ -159,31 +160,13 @@ class _ModuleImporter:
         return attributes
 
     def _verify(self, module: ir.Module) -> None:
-        reason = _failure(module.operation)
-        if reason is None:
+        failure = failure_of(module.operation)
+        if failure is None:
             return
-        bad = _innermost_failure(module.operation)
-        reason = _failure(bad) or reason
+        bad = innermost_failure(module.operation)
+        failure = failure_of(bad) or failure
         offset = next((offset for op, offset in self._offsets if op == bad), None)
-        places = [source_of(bad.location), None if offset is None else f"byte {offset}"]
+        source = None if failure.location is None else source_of(failure.location)
+        places = [source, None if offset is None else f"byte {offset}"]
         location = ", ".join(place for place in places if place)
-        raise VerificationError(reason, location=location or None)
-
-
-def _failure(op: ir.Operation) -> str | None:
-    """Why an operation does not verify."""
-    try:
-        op.verify()
-    except ir.MLIRError as error:
-        return error.error_diagnostics[0].message if error.error_diagnostics else str(error)
-    return None
-
-
-def _innermost_failure(op: ir.Operation) -> ir.Operation:
-    """The first operation within `op` that does not verify although those in it do; or `op`."""
-    while True:
-        children = (child.operation for region in op.regions for block in region for child in block)
-        bad = next((child for child in children if _failure(child) is not None), None)
-        if bad is None:
-            return op
-        op = bad
+        raise VerificationError(failure.reason, location=location or None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tileir import ir
 from tileir.bytecode.mlir_locations import source_of
@@ -20,7 +20,7 @@ def place_of(op: ir.Operation) -> str:
     source = source_of(op.location)
     if source is not None:
         return source
-    parent: ir.Operation | None = op
+    parent: Any = op
     while parent is not None and "sym_name" not in parent.attributes:
         parent = parent.parent
     return "module" if parent is None else f"@{parent.attributes['sym_name'].value}"

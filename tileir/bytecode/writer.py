@@ -15,6 +15,7 @@ from tileir.bytecode.mlir_types import TypeExporter
 from tileir.bytecode.records import File, Function, Global, Record
 from tileir.bytecode.refusal import check_attributes, check_hints, refuse, require
 from tileir.bytecode.tags import ATTRIBUTES
+from tileir.bytecode.verification import failure_of
 from tileir.bytecode.version import V13_3, Version, parse_version
 from tileir.errors import BytecodeError, VerificationError
 
@@ -39,7 +40,9 @@ def write_bytecode(module: Any, version: str | Version = "13.3") -> bytes:
     """
     wanted = parse_version(version)
     operation = _tile_module(module.operation)
-    _verify(operation)
+    if (failure := failure_of(operation)) is not None:
+        location = None if failure.location is None else source_of(failure.location)
+        raise VerificationError(failure.reason, location=location)
     with operation.context:
         return encode(_ModuleExporter(wanted).file(operation))
 
@@ -57,16 +60,6 @@ def _tile_module(operation: ir.Operation) -> ir.Operation:
             remedy="pass a cuda_tile.module, or a builtin.module with nothing else in it",
         )
     return operation
-
-
-def _verify(operation: ir.Operation) -> None:
-    try:
-        operation.verify()
-    except ir.MLIRError as error:
-        if not error.error_diagnostics:
-            raise VerificationError(str(error)) from None
-        first = error.error_diagnostics[0]
-        raise VerificationError(first.message, location=source_of(first.location)) from None
 
 
 class _ModuleExporter:
@@ -107,7 +100,7 @@ class _ModuleExporter:
     def _global(self, op: ir.Operation) -> Global:
         names = ("sym_name", "value", "alignment", "symbol_visibility", "constant")
         check_attributes(op, names)
-        name, value, alignment, visibility = (op.attributes[each] for each in names[:4])
+        name, value, alignment, visibility = (_attribute(op, each) for each in names[:4])
         item = Global(
             name=self._attributes.string(name),
             type=self._types.index(value.type),
@@ -124,10 +117,10 @@ class _ModuleExporter:
 
     def _entry(self, op: ir.Operation) -> Function:
         check_attributes(op, ("sym_name", "function_type", "optimization_hints"))
-        type = op.attributes["function_type"].value
+        type = _attribute(op, "function_type").value
         for parameter in type.inputs:
             self._types.index(parameter)
-        name = op.attributes["sym_name"]
+        name = _attribute(op, "sym_name")
         locations = EntryLocations(self._locations, op, name.value)
         function = Function(
             name=self._attributes.string(name),
@@ -147,3 +140,8 @@ class _ModuleExporter:
         check_hints(op, entries, self._file)
         spec = ATTRIBUTES.by_name["optimization_hints"]
         return Record(spec, {"entries": entries}) if entries else None
+
+
+def _attribute(op: ir.Operation, name: str) -> Any:
+    """An attribute that the definition of `op` asks for."""
+    return op.attributes[name]
