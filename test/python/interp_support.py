@@ -71,9 +71,7 @@ def compute(
     parameters = [f"%p{i}: tile<ptr<{type_of(a)}>>" for i, a in enumerate([*arrays, *results])]
     loads = [load(f"%x{i}", f"%p{i}", a.shape, type_of(a)) for i, a in enumerate(arrays)]
     first = len(arrays)
-    stores = [
-        store(f"%r{i}", f"%p{first + i}", a.shape, type_of(a)) for i, a in enumerate(results)
-    ]
+    stores = [store(f"%r{i}", f"%p{first + i}", a.shape, type_of(a)) for i, a in enumerate(results)]
     text = "\n".join([*loads, body, *stores])
     run(", ".join(parameters), text, [*arrays, *results], check=check)
     return results

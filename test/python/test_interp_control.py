@@ -62,8 +62,9 @@ def test_signed_and_unsigned_bounds():
     # Read as unsigned, -2 is 4294967294 and lies above 2.
     unsigned = text.format(c=constants(lo=-2, hi=2, st=1, zero=0), u="unsigned", p=show("%s"))
     assert prints(unsigned) == ["0"]
-    high = text.format(c=constants(lo=2147483646, hi=-2147483646, st=1, zero=0), u="unsigned",
-                       p=show("%s"))
+    high = text.format(
+        c=constants(lo=2147483646, hi=-2147483646, st=1, zero=0), u="unsigned", p=show("%s")
+    )
     assert prints(high) == ["4"]
 
 
@@ -286,8 +287,12 @@ def test_deadlock_is_reported():
 
 def test_a_lock_that_is_never_released():
     with pytest.raises(ExecutionError, match="deadlock"):
-        run("%lock: tile<ptr<i32>>, %data: tile<ptr<i32>>", SPIN_LOCK,
-            [np.ones(1, I32), np.zeros(1, I32)], 2)
+        run(
+            "%lock: tile<ptr<i32>>, %data: tile<ptr<i32>>",
+            SPIN_LOCK,
+            [np.ones(1, I32), np.zeros(1, I32)],
+            2,
+        )
 
 
 def test_work_queue_shares_out_every_item_once():

@@ -77,7 +77,9 @@ def test_rounding_modes(mode, want):
 def test_multiplication_division_and_root_take_a_mode():
     third = binary("divf %x0, %x1 rounding<zero>", F([1, -1]), F([3, 3]))
     assert (np.abs(third.astype(np.float64)) < 1 / 3).all()
-    up = binary("mulf %x0, %x1 rounding<positive_inf>", F([1 + 2.0**-23] * 2), F([1 + 2.0**-23] * 2))
+    up = binary(
+        "mulf %x0, %x1 rounding<positive_inf>", F([1 + 2.0**-23] * 2), F([1 + 2.0**-23] * 2)
+    )
     assert (up.astype(np.float64) > (1 + 2.0**-23) ** 2).all()
     down = unary("sqrt %x0 rounding<negative_inf>", F([2.0, 3.0]))
     assert (down.astype(np.float64) ** 2 < [2.0, 3.0]).all()
@@ -86,8 +88,10 @@ def test_multiplication_division_and_root_take_a_mode():
 def test_flush_to_zero():
     tiny = np.array([1e-40, -1e-40], F)
     same(binary("addf %x0, %x1 flush_to_zero", tiny, tiny), [0.0, -0.0])
-    same(binary("mulf %x0, %x1 flush_to_zero", F([2.0**-100, -(2.0**-100)]), F([2.0**-40] * 2)),
-         [0.0, -0.0])
+    same(
+        binary("mulf %x0, %x1 flush_to_zero", F([2.0**-100, -(2.0**-100)]), F([2.0**-40] * 2)),
+        [0.0, -0.0],
+    )
     same(binary("maxf %x0, %x1 flush_to_zero", tiny, tiny), [0.0, -0.0])
     same(unary("sqrt %x0 flush_to_zero", np.abs(tiny)), [0.0, 0.0])
     assert (binary("addf %x0, %x1", tiny, tiny) != 0).all()
@@ -119,11 +123,21 @@ def test_sign_and_integral_operations():
 
 
 FUNCTIONS = {
-    "exp %x0": math.exp, "exp %x0 rounding<approx>": math.exp, "exp2 %x0": lambda v: 2.0**v,
-    "log %x0": math.log, "log2 %x0": math.log2, "sin %x0": math.sin, "cos %x0": math.cos,
-    "tan %x0": math.tan, "sinh %x0": math.sinh, "cosh %x0": math.cosh, "tanh %x0": math.tanh,
-    "tanh %x0 rounding<approx>": math.tanh, "rsqrt %x0": lambda v: v**-0.5,
-    "sqrt %x0 rounding<approx>": math.sqrt}
+    "exp %x0": math.exp,
+    "exp %x0 rounding<approx>": math.exp,
+    "exp2 %x0": lambda v: 2.0**v,
+    "log %x0": math.log,
+    "log2 %x0": math.log2,
+    "sin %x0": math.sin,
+    "cos %x0": math.cos,
+    "tan %x0": math.tan,
+    "sinh %x0": math.sinh,
+    "cosh %x0": math.cosh,
+    "tanh %x0": math.tanh,
+    "tanh %x0 rounding<approx>": math.tanh,
+    "rsqrt %x0": lambda v: v**-0.5,
+    "sqrt %x0 rounding<approx>": math.sqrt,
+}
 
 
 @pytest.mark.parametrize("text", FUNCTIONS)
@@ -147,8 +161,9 @@ def test_two_argument_functions():
     assert np.allclose(binary("atan2 %x0, %x1", y, x), want, rtol=2e-7)
     same(binary("fpowf %x0, %x1", F([2, 9, -8, 0]), F([10, 0.5, 3, -1])), [1024, 3, -512, np.inf])
     n = np.array([3, -2, 0, 1], np.int32)
-    got = one("%r0 = fpowi %x0, %x1 : tile<4xf32>, tile<4xi32>", [F([2, 2, np.nan, -5]), n],
-              (4,), F)
+    got = one(
+        "%r0 = fpowi %x0, %x1 : tile<4xf32>, tile<4xi32>", [F([2, 2, np.nan, -5]), n], (4,), F
+    )
     same(got, [8, 0.25, 1, -5])
 
 
@@ -157,9 +172,14 @@ def test_approximate_division():
     same(binary("divf %x0, %x1 rounding<full>", F([1, 6]), F([2.0**127, 3])), [2.0**-127, 2])
 
 
-PREDICATES = {"equal": np.equal, "not_equal": np.not_equal, "less_than": np.less,
-              "less_than_or_equal": np.less_equal, "greater_than": np.greater,
-              "greater_than_or_equal": np.greater_equal}
+PREDICATES = {
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less_than": np.less,
+    "less_than_or_equal": np.less_equal,
+    "greater_than": np.greater,
+    "greater_than_or_equal": np.greater_equal,
+}
 
 
 @pytest.mark.parametrize("dtype", (np.float32, bf16))
@@ -169,8 +189,12 @@ def test_comparisons(predicate, ordering, dtype):
     a = np.array([1, 2, 1, np.nan, np.nan, 0.0, np.inf, -1], F).astype(dtype)
     b = np.array([2, 1, 1, 1, np.nan, -0.0, np.inf, np.nan], F).astype(dtype)
     t = type_of(a)
-    got = one(f"%r0 = cmpf {predicate} {ordering} %x0, %x1 : tile<8x{t}> -> tile<8xi1>", [a, b],
-              (8,), bool)
+    got = one(
+        f"%r0 = cmpf {predicate} {ordering} %x0, %x1 : tile<8x{t}> -> tile<8xi1>",
+        [a, b],
+        (8,),
+        bool,
+    )
     nan = np.isnan(a) | np.isnan(b)
     plain = PREDICATES[predicate](a.astype(float), b.astype(float))
     assert (got == np.where(nan, ordering == "unordered", plain)).all()

@@ -65,9 +65,14 @@ def test_order():
     assert binary("mini %x0, %x1 unsigned", A, B).tolist() == wrapped(min(p) for p in unsigned)
 
 
-COMPARE = {"equal": "__eq__", "not_equal": "__ne__", "less_than": "__lt__",
-           "less_than_or_equal": "__le__", "greater_than": "__gt__",
-           "greater_than_or_equal": "__ge__"}
+COMPARE = {
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+    "less_than": "__lt__",
+    "less_than_or_equal": "__le__",
+    "greater_than": "__gt__",
+    "greater_than_or_equal": "__ge__",
+}
 
 
 @pytest.mark.parametrize("signedness", ("signed", "unsigned"))
@@ -187,8 +192,9 @@ def test_float_conversion():
     body = """
     %a = ftof %x0 : tile<4xf32> -> tile<4xtf32>
     %r0 = ftof %a : tile<4xtf32> -> tile<4xf32>"""
-    got = one(body, [np.array([1 + 2.0**-11, 1 + 3 * 2.0**-11, 3e38, 5], np.float32)], (4,),
-              np.float32)
+    got = one(
+        body, [np.array([1 + 2.0**-11, 1 + 3 * 2.0**-11, 3e38, 5], np.float32)], (4,), np.float32
+    )
     assert got.tolist()[:2] == [1.0, 1 + 2.0**-9]
     body = """
     %a = ftof %x0 : tile<4xf32> -> tile<4xf4E2M1FN>

@@ -60,8 +60,9 @@ def plain(tile: str, **more: str) -> str:
 def test_partition_view_drops_and_pads_at_the_edge(check):
     x = np.arange(7 * 9, dtype=F).reshape(7, 9)
     y = np.full((8, 12), 77, F)
-    run_copy(plain("4x4", padding="neg_inf"), plain("4x4"), x, y, (2, 3), "tile<4x4xf32>",
-             check=check)
+    run_copy(
+        plain("4x4", padding="neg_inf"), plain("4x4"), x, y, (2, 3), "tile<4x4xf32>", check=check
+    )
     want = np.full((8, 12), -np.inf, F)
     want[:7, :9] = x
     assert (y == want).all()
@@ -153,8 +154,20 @@ def test_index_space_and_tensor_shape():
 # --- formats in memory ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", (np.int8, np.int16, np.int64, np.float16, bf16, np.float64,
-                                   E4M3, ml_dtypes.float8_e5m2, ml_dtypes.float8_e8m0fnu))
+@pytest.mark.parametrize(
+    "dtype",
+    (
+        np.int8,
+        np.int16,
+        np.int64,
+        np.float16,
+        bf16,
+        np.float64,
+        E4M3,
+        ml_dtypes.float8_e5m2,
+        ml_dtypes.float8_e8m0fnu,
+    ),
+)
 def test_every_format_moves_unchanged(dtype):
     bits = np.random.default_rng(1).integers(0, 256, 32 * np.dtype(dtype).itemsize, np.uint8)
     x = bits.view(dtype).reshape(4, 8)
@@ -194,9 +207,7 @@ def test_four_bit_elements_are_packed(check):
     %w = make_partition_view %tw : {source}
     %t, %t1 = load_view_tko weak %v[%i, %i] : {source}, tile<i32> -> tile<2x4xf4E2M1FN>, token
     %t2 = store_view_tko weak %t, %w[%i, %i] : tile<2x4xf4E2M1FN>, {source}, tile<i32> -> token"""
-    parameters = (
-        "%p: tile<ptr<f4E2M1FN>>, %n: tile<i32>, %q: tile<ptr<f4E2M1FN>>, %l: tile<i32>"
-    )
+    parameters = "%p: tile<ptr<f4E2M1FN>>, %n: tile<i32>, %q: tile<ptr<f4E2M1FN>>, %l: tile<i32>"
     run(parameters, body, [x, 3, y, 4], check=check)
     assert y.tolist() == [[0x21, 0x03], [0x65, 0x07]]
     y[:] = 0xFF
@@ -250,14 +261,18 @@ def test_list_of_arrays():
     {pointers("%qq", "%q", "f32", "%i")}
     %t, %t1 = load_ptr_tko weak %pp : tile<4xptr<f32>> -> tile<4xf32>, token
     %t2 = store_ptr_tko weak %qq, %t : tile<4xptr<f32>>, tile<4xf32> -> token"""
-    run("%table: tile<ptr<i64>>, %which: tile<i32>, %q: tile<ptr<f32>>", body,
-        [PointerTable(arrays), 1, y])
+    run(
+        "%table: tile<ptr<i64>>, %which: tile<i32>, %q: tile<ptr<f32>>",
+        body,
+        [PointerTable(arrays), 1, y],
+    )
     assert y.tolist() == [10, 11, 12, 13]
 
 
 def test_pointers_into_different_arrays():
     a, b, y = F([1, 2]), F([3, 4]), np.zeros(4, F)
-    body = """
+    body = (
+        """
     %pa = reshape %a : tile<ptr<f32>> -> tile<1xptr<f32>>
     %pb = reshape %b : tile<ptr<f32>> -> tile<1xptr<f32>>
     %ab = cat %pa, %pb dim = 0 : tile<1xptr<f32>>, tile<1xptr<f32>> -> tile<2xptr<f32>>
@@ -265,8 +280,11 @@ def test_pointers_into_different_arrays():
     %ab1 = offset %ab, %one : tile<2xptr<f32>>, tile<2xi32> -> tile<2xptr<f32>>
     %all = cat %ab, %ab1 dim = 0 : tile<2xptr<f32>>, tile<2xptr<f32>> -> tile<4xptr<f32>>
     %t, %t1 = load_ptr_tko weak %all : tile<4xptr<f32>> -> tile<4xf32>, token
-    %i = iota : tile<4xi32>""" + pointers("%qq", "%q", "f32", "%i") + """
+    %i = iota : tile<4xi32>"""
+        + pointers("%qq", "%q", "f32", "%i")
+        + """
     %t2 = store_ptr_tko weak %qq, %t : tile<4xptr<f32>>, tile<4xf32> -> token"""
+    )
     run("%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %q: tile<ptr<f32>>", body, [a, b, y])
     assert y.tolist() == [1, 3, 2, 4]
 
@@ -329,8 +347,11 @@ def rmw(mode: str, element: str, dtype, start, value, mask=None) -> tuple[np.nda
     %old, %t1 = atomic_rmw_tko relaxed device %pp, {mode}, %v{mask_text} : {types} -> {tile}, token
     %known = select %m, %old, %zero : tile<4xi1>, {tile}
     %t2 = store_ptr_tko weak %oo, %known : tile<4xptr<{element}>>, {tile} -> token"""
-    run(f"%p: tile<ptr<{element}>>, %a: tile<ptr<{element}>>, %o: tile<ptr<{element}>>", body,
-        [memory, arg, old])
+    run(
+        f"%p: tile<ptr<{element}>>, %a: tile<ptr<{element}>>, %o: tile<ptr<{element}>>",
+        body,
+        [memory, arg, old],
+    )
     return memory, old
 
 
@@ -341,18 +362,24 @@ def test_integer_atomics(mode, element, dtype):
     memory, old = rmw(mode, element, dtype, start, value)
     unsigned = {i: v % (1 << 64) for i, v in enumerate(start)}
     truth = {
-        "and": lambda i, a, b: a & b, "or": lambda i, a, b: a | b, "xor": lambda i, a, b: a ^ b,
-        "add": lambda i, a, b: a + b, "max": lambda i, a, b: max(a, b),
-        "min": lambda i, a, b: min(a, b), "xchg": lambda i, a, b: b,
+        "and": lambda i, a, b: a & b,
+        "or": lambda i, a, b: a | b,
+        "xor": lambda i, a, b: a ^ b,
+        "add": lambda i, a, b: a + b,
+        "max": lambda i, a, b: max(a, b),
+        "min": lambda i, a, b: min(a, b),
+        "xchg": lambda i, a, b: b,
         "umax": lambda i, a, b: a if unsigned[i] > b % (1 << 64) else b,
-        "umin": lambda i, a, b: a if unsigned[i] < b % (1 << 64) else b}[mode]
+        "umin": lambda i, a, b: a if unsigned[i] < b % (1 << 64) else b,
+    }[mode]
     want = [truth(i, a, b) for i, (a, b) in enumerate(zip(start, value, strict=True))]
     assert memory.tolist() == want
     assert old.tolist() == start
 
 
-@pytest.mark.parametrize("element,dtype", [("f16", np.float16), ("bf16", bf16), ("f32", F),
-                                           ("f64", np.float64)])
+@pytest.mark.parametrize(
+    "element,dtype", [("f16", np.float16), ("bf16", bf16), ("f32", F), ("f64", np.float64)]
+)
 def test_float_atomics(element, dtype):
     memory, old = rmw("addf", element, dtype, [1, 2, -3, 0.5], [0.5, -2, 1, 1])
     assert memory.astype(float).tolist() == [1.5, 0, -2, 1.5]

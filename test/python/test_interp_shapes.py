@@ -23,8 +23,14 @@ def test_constants():
     %r3 = constant <bf16: 1.5> : tile<4x2xbf16>
     %r4 = constant <i64: -9223372036854775808> : tile<2xi64>
     %r5 = constant <f8E4M3FN: 448.0> : tile<2xf8E4M3FN>"""
-    outputs = [((4,), F), ((2, 2), np.int8), ((4,), bool), ((4, 2), bf16), ((2,), np.int64),
-               ((2,), ml_dtypes.float8_e4m3fn)]
+    outputs = [
+        ((4,), F),
+        ((2, 2), np.int8),
+        ((4,), bool),
+        ((4, 2), bf16),
+        ((2,), np.int64),
+        ((2,), ml_dtypes.float8_e4m3fn),
+    ]
     a, b, c, d, e, f = compute(body, [], outputs)
     assert np.array_equal(a, F([0.5, -1, np.nan, 3]), equal_nan=True)
     assert b.tolist() == [[1, -2], [3, 127]]
@@ -159,8 +165,13 @@ def test_integer_reductions(combine, identity, truth):
 
 def test_reduction_to_a_scalar_and_of_one_element():
     x = normal(16)
-    got = one(reduce_text("f32", [16], 0, "0.0", "addf %e, %a").replace("%r0", "%s_") +
-              "\n%r0 = reshape %s_ : tile<f32> -> tile<1xf32>", [x], (1,), F)
+    got = one(
+        reduce_text("f32", [16], 0, "0.0", "addf %e, %a").replace("%r0", "%s_")
+        + "\n%r0 = reshape %s_ : tile<f32> -> tile<1xf32>",
+        [x],
+        (1,),
+        F,
+    )
     assert np.allclose(got, x.astype(np.float64).sum())
     y = normal(1, 4)
     assert (one(reduce_text("f32", [1, 4], 0, "0.0", "addf %e, %a"), [y], (4,), F) == y[0]).all()

@@ -31,9 +31,16 @@ def arithmetic(text: str, a: int, b: int, ty: str = "i32") -> str:
 %r = {text}"""
 
 
-@pytest.mark.parametrize("text", ("divi %a, %b signed", "divi %a, %b unsigned",
-                                  "remi %a, %b signed", "remi %a, %b unsigned",
-                                  "divi %a, %b signed rounding<negative_inf>"))
+@pytest.mark.parametrize(
+    "text",
+    (
+        "divi %a, %b signed",
+        "divi %a, %b unsigned",
+        "remi %a, %b signed",
+        "remi %a, %b unsigned",
+        "divi %a, %b signed rounding<negative_inf>",
+    ),
+)
 def test_division_by_zero(text):
     body = arithmetic(f"{text} : tile<2xi32>", 5, 0)
     error = fails("division by zero in element [1]", body, line=3)
@@ -42,15 +49,21 @@ def test_division_by_zero(text):
 
 
 def test_division_overflow():
-    fails("signed division overflows in element [1]: the minimum of i32 by -1",
-          arithmetic("divi %a, %b signed : tile<2xi32>", -(2**31), -1), line=3)
+    fails(
+        "signed division overflows in element [1]: the minimum of i32 by -1",
+        arithmetic("divi %a, %b signed : tile<2xi32>", -(2**31), -1),
+        line=3,
+    )
     run("", arithmetic("divi %a, %b unsigned : tile<2xi32>", -(2**31), -1))
 
 
 @pytest.mark.parametrize("text", ("shli %a, %b", "shri %a, %b signed"))
 def test_shift_by_the_width(text):
-    fails("shift of i32 by 32 in element [1]: the amount must be below 32",
-          arithmetic(f"{text} : tile<2xi32>", 5, 32), line=3)
+    fails(
+        "shift of i32 by 32 in element [1]: the amount must be below 32",
+        arithmetic(f"{text} : tile<2xi32>", 5, 32),
+        line=3,
+    )
     fails("shift of i8 by 255", arithmetic(f"{text} : tile<2xi8>", 5, -1, "i8"), line=3)
     run("", arithmetic(f"{text} : tile<2xi32>", 5, 31))
 
@@ -68,18 +81,30 @@ def test_shift_by_the_width(text):
     ],
 )
 def test_broken_overflow_promise(text, a, b, kind):
-    fails(f"{kind} overflow in element [1], although `overflow<",
-          arithmetic(f"{text} : tile<2xi32>", a, b), line=3)
+    fails(
+        f"{kind} overflow in element [1], although `overflow<",
+        arithmetic(f"{text} : tile<2xi32>", a, b),
+        line=3,
+    )
     run("", arithmetic(f"{text} : tile<2xi32>", 1, 1))
 
 
 def test_broken_promises_of_unary_operations():
-    fails("signed overflow in element [1]", arithmetic(
-        "negi %a overflow<no_signed_wrap> : tile<2xi32>", -(2**31), 0), line=3)
-    fails("unsigned overflow in element [1]", arithmetic(
-        "trunci %a overflow<no_unsigned_wrap> : tile<2xi32> -> tile<2xi8>", 256, 0), line=3)
-    fails("signed overflow in element [1]", arithmetic(
-        "trunci %a overflow<no_signed_wrap> : tile<2xi32> -> tile<2xi8>", 128, 0), line=3)
+    fails(
+        "signed overflow in element [1]",
+        arithmetic("negi %a overflow<no_signed_wrap> : tile<2xi32>", -(2**31), 0),
+        line=3,
+    )
+    fails(
+        "unsigned overflow in element [1]",
+        arithmetic("trunci %a overflow<no_unsigned_wrap> : tile<2xi32> -> tile<2xi8>", 256, 0),
+        line=3,
+    )
+    fails(
+        "signed overflow in element [1]",
+        arithmetic("trunci %a overflow<no_signed_wrap> : tile<2xi32> -> tile<2xi8>", 128, 0),
+        line=3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,8 +114,10 @@ def test_broken_promises_of_unary_operations():
         ("bounded<0, 5>", "broken assumption bounded<0, 5> in element [1]: found 6"),
         ("bounded<?, 5>", "broken assumption bounded<?, 5> in element [1]: found 6"),
         ("same_elements<[2]>", "broken assumption same_elements<[2]> in element [1]"),
-        ("div_by<4, every 2 along 0>",
-         "broken assumption div_by<4, every 2 along 0> in element [1]: found 6"),
+        (
+            "div_by<4, every 2 along 0>",
+            "broken assumption div_by<4, every 2 along 0> in element [1]: found 6",
+        ),
     ],
 )
 def test_broken_assumption(predicate, message):
@@ -118,8 +145,12 @@ def test_the_stride_of_a_dimension_of_one_element_may_be_anything():
     %s1 = assume div_by<16>, %s : tile<i32>
     %v = make_tensor_view %p, shape = [1, 8], strides = [%s1, 1] : tile<i32> -> {tensor}"""
     run("%p: tile<ptr<f32>>, %s: tile<i32>", body, [np.zeros(8, F), 3])
-    fails("broken assumption", body.replace("1x8", "2x8").replace("[1, 8]", "[2, 8]"),
-          "%p: tile<ptr<f32>>, %s: tile<i32>", [np.zeros(16, F), 3])
+    fails(
+        "broken assumption",
+        body.replace("1x8", "2x8").replace("[1, 8]", "[2, 8]"),
+        "%p: tile<ptr<f32>>, %s: tile<i32>",
+        [np.zeros(16, F), 3],
+    )
 
 
 def test_step_must_be_positive():
@@ -131,16 +162,22 @@ for %i in (%zero to %n, step %zero) : tile<i32> {
     fails("the step of a for loop must be positive, found 0", body, "%n: tile<i32>", [3], line=2)
 
 
-@pytest.mark.parametrize("text", (
-    "extract %t[%i] : tile<8xf32> -> tile<2xf32>",
-    "insert %s, %t[%i] : tile<2xf32>, tile<8xf32>"))
+@pytest.mark.parametrize(
+    "text",
+    ("extract %t[%i] : tile<8xf32> -> tile<2xf32>", "insert %s, %t[%i] : tile<2xf32>, tile<8xf32>"),
+)
 def test_slice_index_out_of_range(text):
     body = f"""
 %t = constant <f32: 0.0> : tile<8xf32>
 %s = constant <f32: 0.0> : tile<2xf32>
 %r = {text}"""
-    fails("slice index 4 of dimension 0 is out of range: there are 4", body, "%i: tile<i32>", [4],
-          line=3)
+    fails(
+        "slice index 4 of dimension 0 is out of range: there are 4",
+        body,
+        "%i: tile<i32>",
+        [4],
+        line=3,
+    )
     run("%i: tile<i32>", body, [3])
     run("%i: tile<i32>", body, [4], check=False)
 
@@ -174,15 +211,22 @@ def view_body(more: str, view: str = VIEW) -> str:
 VIEW_PARAMETERS = "%p: tile<ptr<f32>>, %n: tile<i32>, %i: tile<i32>"
 LOAD = f"%x, %t = load_view_tko weak %v[%i, %zero] : {VIEW}, tile<i32> -> tile<4x8xf32>, token"
 STORE = f"%t = store_view_tko weak %c, %v[%i, %zero] : tile<4x8xf32>, {VIEW}, tile<i32> -> token"
-RED = (f"%t = atomic_red_view_tko relaxed device %v[%i, %zero], addf, %c "
-       f": tile<4x8xf32>, {VIEW.replace(', padding_value = zero', '')}, tile<i32> -> token")
+RED = (
+    f"%t = atomic_red_view_tko relaxed device %v[%i, %zero], addf, %c "
+    f": tile<4x8xf32>, {VIEW.replace(', padding_value = zero', '')}, tile<i32> -> token"
+)
 
 
 @pytest.mark.parametrize("access", (LOAD, STORE))
 def test_index_outside_the_index_space(access):
     x = np.zeros((10, 8), F)
-    error = fails("index 3 of dimension 0 is outside the index space 3x1 of the view",
-                  view_body(access), VIEW_PARAMETERS, [x, 10, 3], line=5)
+    error = fails(
+        "index 3 of dimension 0 is outside the index space 3x1 of the view",
+        view_body(access),
+        VIEW_PARAMETERS,
+        [x, 10, 3],
+        line=5,
+    )
     assert error.remedy == "the tensor has 10 elements there, the tile 4"
     run(VIEW_PARAMETERS, view_body(access), [x, 10, 2])
     run(VIEW_PARAMETERS, view_body(access), [x, 10, 3], check=False)
@@ -190,13 +234,23 @@ def test_index_outside_the_index_space(access):
 
 def test_atomic_index_outside_the_index_space():
     view = VIEW.replace(", padding_value = zero", "")
-    fails("index 3 of dimension 0 is outside", view_body(RED, view), VIEW_PARAMETERS,
-          [np.zeros((10, 8), F), 10, 3], line=5)
+    fails(
+        "index 3 of dimension 0 is outside",
+        view_body(RED, view),
+        VIEW_PARAMETERS,
+        [np.zeros((10, 8), F), 10, 3],
+        line=5,
+    )
 
 
 def test_negative_indices_are_large():
-    error = fails("(-1 as a signed number)", view_body(LOAD), VIEW_PARAMETERS,
-                  [np.zeros((10, 8), F), 10, -1], line=5)
+    error = fails(
+        "(-1 as a signed number)",
+        view_body(LOAD),
+        VIEW_PARAMETERS,
+        [np.zeros((10, 8), F), 10, -1],
+        line=5,
+    )
     assert "index 4294967295" in error.reason
     run(VIEW_PARAMETERS, view_body(STORE), [np.zeros((10, 8), F), 10, -1], check=False)
 
@@ -204,8 +258,13 @@ def test_negative_indices_are_large():
 def test_broken_inbounds_promise():
     access = LOAD.replace(" : partition_view", " inbounds = [true, false] : partition_view")
     x = np.zeros((10, 8), F)
-    fails("the tile at index 2 of dimension 0 reaches beyond the tensor's 10 elements",
-          view_body(access), VIEW_PARAMETERS, [x, 10, 2], line=5)
+    fails(
+        "the tile at index 2 of dimension 0 reaches beyond the tensor's 10 elements",
+        view_body(access),
+        VIEW_PARAMETERS,
+        [x, 10, 2],
+        line=5,
+    )
     run(VIEW_PARAMETERS, view_body(access), [x, 10, 1])
 
 
@@ -213,8 +272,14 @@ def test_broken_inbounds_promise():
 @pytest.mark.parametrize("access", (LOAD, STORE))
 def test_view_larger_than_its_memory(access, check):
     """Never touched, checking or not: the memory is not ours."""
-    fails("out of bounds: element 96 of parameter 0, which holds 80", view_body(access),
-          VIEW_PARAMETERS, [np.zeros((10, 8), F), 16, 3], line=5, check=check)
+    fails(
+        "out of bounds: element 96 of parameter 0, which holds 80",
+        view_body(access),
+        VIEW_PARAMETERS,
+        [np.zeros((10, 8), F), 16, 3],
+        line=5,
+        check=check,
+    )
 
 
 GATHER = """
@@ -230,8 +295,14 @@ SCATTER = """
 @pytest.mark.parametrize("body,line", [(GATHER, 2), (SCATTER, 3)])
 @pytest.mark.parametrize("index", (10, -1))
 def test_pointer_out_of_bounds(body, line, index, check):
-    fails(f"out of bounds: element {index} of parameter 0, which holds 10", body,
-          "%p: tile<ptr<f32>>, %i: tile<i32>", [np.zeros(10, F), index], line=line, check=check)
+    fails(
+        f"out of bounds: element {index} of parameter 0, which holds 10",
+        body,
+        "%p: tile<ptr<f32>>, %i: tile<i32>",
+        [np.zeros(10, F), index],
+        line=line,
+        check=check,
+    )
 
 
 def test_misaligned_pointer():
@@ -241,15 +312,25 @@ def test_misaligned_pointer():
 %m = addi %n, %two : tile<i64>
 %q = int_to_ptr %m : tile<i64> -> tile<ptr<f32>>
 %x, %t = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token"""
-    fails("misaligned address: byte 2 of parameter 0 for an element of 4 bytes", body,
-          "%p: tile<ptr<f32>>", [np.zeros(10, F)], line=5)
+    fails(
+        "misaligned address: byte 2 of parameter 0 for an element of 4 bytes",
+        body,
+        "%p: tile<ptr<f32>>",
+        [np.zeros(10, F)],
+        line=5,
+    )
 
 
 @pytest.mark.parametrize("address", (0, 64, 2**63))
 def test_address_in_no_array(address):
     body = "%x, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token"
-    fails(f"address {address:#x} is in no array or allocation", body, "%p: tile<ptr<f32>>",
-          [address], line=1)
+    fails(
+        f"address {address:#x} is in no array or allocation",
+        body,
+        "%p: tile<ptr<f32>>",
+        [address],
+        line=1,
+    )
 
 
 def test_read_only_memory():
@@ -260,7 +341,12 @@ def test_read_only_memory():
 %g = get_global @g : tile<ptr<f32>>
 %c = constant <f32: 0.0> : tile<f32>
 %t = store_ptr_tko weak %g, %c : tile<ptr<f32>>, tile<f32> -> token"""
-    fails("global @g is read-only", body, line=3, around="global constant @g <f32: [1.0]> : tile<1xf32>")
+    fails(
+        "global @g is read-only",
+        body,
+        line=3,
+        around="global constant @g <f32: [1.0]> : tile<1xf32>",
+    )
 
 
 def test_scratch_memory_ends_with_its_block():
@@ -318,8 +404,14 @@ if %first {
 
 def test_private_scratch_memory_of_another_block():
     box = np.zeros(1, np.int64)
-    fails("alloca of 1 x i32 belongs to another tile block", PUBLISH.replace(" GLOBAL", ""),
-          "%box: tile<ptr<i64>>", [box], grid=2, line=26)
+    fails(
+        "alloca of 1 x i32 belongs to another tile block",
+        PUBLISH.replace(" GLOBAL", ""),
+        "%box: tile<ptr<i64>>",
+        [box],
+        grid=2,
+        line=26,
+    )
     box[:] = 0
     lines = run("%box: tile<ptr<i64>>", PUBLISH.replace("GLOBAL", "global"), [box], 2)
     assert lines == ["0"]
@@ -348,37 +440,49 @@ def test_missing_padding_that_is_stored():
     args = [np.zeros((10, 8), F), 10, 2, np.zeros((16, 8), F)]
     error = fails(
         "undefined value reaches a store: the tile reaches beyond the tensor and its view has no "
-        "padding value", view_body(OPEN_LOAD + "\n" + store_to_whole(), OPEN), OPEN_PARAMETERS, args,
-        line=5)
+        "padding value",
+        view_body(OPEN_LOAD + "\n" + store_to_whole(), OPEN),
+        OPEN_PARAMETERS,
+        args,
+        line=5,
+    )
     assert "(used at k.mlir:12:" in error.reason
     args[2] = 1
     run(OPEN_PARAMETERS, view_body(OPEN_LOAD + "\n" + store_to_whole(), OPEN), args)
 
 
 def test_missing_padding_that_is_dropped_is_fine():
-    more = OPEN_LOAD + f"""
+    more = (
+        OPEN_LOAD
+        + f"""
 %y = addf %x, %c : tile<4x8xf32>
 %s = store_view_tko weak %y, %v[%i, %zero] token=%t : tile<4x8xf32>, {OPEN}, tile<i32> -> token"""
+    )
     x = np.zeros((10, 8), F)
     run(VIEW_PARAMETERS, view_body(more, OPEN), [x, 10, 2])
     assert x.sum() == 16
 
 
 def test_missing_padding_that_is_selected_away_is_fine():
-    more = OPEN_LOAD + """
+    more = (
+        OPEN_LOAD
+        + """
 %rows = iota : tile<4xi32>
 %r1 = reshape %rows : tile<4xi32> -> tile<4x1xi32>
 %r = broadcast %r1 : tile<4x1xi32> -> tile<4x8xi32>
 %two = constant <i32: 2> : tile<4x8xi32>
 %in = cmpi less_than %r, %two, signed : tile<4x8xi32> -> tile<4x8xi1>
 %y = select %in, %x, %c : tile<4x8xi1>, tile<4x8xf32>"""
+    )
     args = [np.zeros((10, 8), F), 10, 2, np.zeros((16, 8), F)]
     run(OPEN_PARAMETERS, view_body(more + store_to_whole("%y"), OPEN), args)
     assert args[3][8:12].tolist() == [[0] * 8] * 2 + [[1] * 8] * 2
 
 
 def test_undefined_values_travel_through_loops_and_reductions():
-    more = OPEN_LOAD + """
+    more = (
+        OPEN_LOAD
+        + """
 %one = constant <i32: 1> : tile<i32>
 %y = for %k in (%zero to %one, step %one) : tile<i32> iter_values(%a = %c) -> (tile<4x8xf32>) {
   continue %x : tile<4x8xf32>
@@ -390,9 +494,15 @@ def test_undefined_values_travel_through_loops_and_reductions():
 }
 %s2 = reshape %s1 : tile<4xf32> -> tile<4x1xf32>
 %s3 = broadcast %s2 : tile<4x1xf32> -> tile<4x8xf32>"""
+    )
     args = [np.zeros((10, 8), F), 10, 2, np.zeros((16, 8), F)]
-    fails("undefined value reaches a store", view_body(more + store_to_whole("%s3"), OPEN),
-          OPEN_PARAMETERS, args, line=5)
+    fails(
+        "undefined value reaches a store",
+        view_body(more + store_to_whole("%s3"), OPEN),
+        OPEN_PARAMETERS,
+        args,
+        line=5,
+    )
 
 
 def test_conversion_out_of_range():
@@ -401,8 +511,13 @@ def test_conversion_out_of_range():
 %n = ftoi %x signed : tile<f32> -> tile<i32>
 %t = store_ptr_tko weak %p, %n : tile<ptr<i32>>, tile<i32> -> token"""
     p = np.zeros(1, I32)
-    fails("undefined value reaches a store: ftoi of a value that the integer type cannot hold",
-          body, "%p: tile<ptr<i32>>", [p], line=2)
+    fails(
+        "undefined value reaches a store: ftoi of a value that the integer type cannot hold",
+        body,
+        "%p: tile<ptr<i32>>",
+        [p],
+        line=2,
+    )
     run("%p: tile<ptr<i32>>", body.replace("3.0e9", "2.0e9"), [p])
     run("%p: tile<ptr<i32>>", body.replace("signed :", "signed saturating :"), [p])
     assert p[0] == 2**31 - 1
@@ -413,14 +528,20 @@ def test_undefined_branch_and_index():
 %x = constant <f32: 3.0e9> : tile<f32>
 %n = ftoi %x signed : tile<f32> -> tile<i32>
 """
-    branch = convert + """%z = constant <i32: 0> : tile<i32>
+    branch = (
+        convert
+        + """%z = constant <i32: 0> : tile<i32>
 %c = cmpi less_than %n, %z, signed : tile<i32> -> tile<i1>
 if %c {
   yield
 }"""
+    )
     fails("undefined value reaches a branch", branch, line=2)
-    index = convert + """%q = offset %p, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    index = (
+        convert
+        + """%q = offset %p, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
 %v, %t = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token"""
+    )
     fails("undefined value reaches an address", index, "%p: tile<ptr<f32>>", [np.zeros(4, F)], 2)
 
 
@@ -430,8 +551,13 @@ def test_masked_load_without_padding():
 %x, %t = load_ptr_tko weak %p, %m : tile<ptr<f32>>, tile<i1> -> tile<f32>, token
 %s = store_ptr_tko weak %q, %x : tile<ptr<f32>>, tile<f32> -> token"""
     parameters = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
-    fails("the mask is false and there is no padding value", body, parameters,
-          [np.zeros(1, F), np.zeros(1, F)], line=2)
+    fails(
+        "the mask is false and there is no padding value",
+        body,
+        parameters,
+        [np.zeros(1, F), np.zeros(1, F)],
+        line=2,
+    )
 
 
 def test_uninitialised_scratch_memory():
@@ -439,8 +565,13 @@ def test_uninitialised_scratch_memory():
 %s = alloca num_elem = 4, alignment = 4 : tile<ptr<f32>>
 %x, %t = load_ptr_tko weak %s : tile<ptr<f32>> -> tile<f32>, token
 %w = store_ptr_tko weak %q, %x : tile<ptr<f32>>, tile<f32> -> token"""
-    fails("undefined value reaches a store: the memory was never written", body,
-          "%q: tile<ptr<f32>>", [np.zeros(1, F)], line=2)
+    fails(
+        "undefined value reaches a store: the memory was never written",
+        body,
+        "%q: tile<ptr<f32>>",
+        [np.zeros(1, F)],
+        line=2,
+    )
 
 
 # --- assertions --------------------------------------------------------------------------------
