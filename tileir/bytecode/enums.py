@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tileir.bytecode.version import V13_1, V13_4, Version
+from tileir.bytecode.version import V13_1, V13_4, V13_5, Version
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,5 +44,5 @@ SCOPE = _enumeration("memory_scope", "tl_blk device sys")
 ORDERING = _enumeration("memory_ordering_semantics", "weak relaxed acquire release acq_rel")
 PADDING_VALUE = _enumeration("padding_value", "zero neg_zero nan pos_inf neg_inf")
 VISIBILITY = _enumeration("symbol_visibility", "public private")
-PTR_KIND = _enumeration("ptr_attr", "none unicast multicast")
+PTR_KIND = _enumeration("ptr_attr", "none unicast multicast", unicast=V13_5, multicast=V13_5)
 MULTIMEM_REDUCTION = _enumeration("multimem_reduction_kind", "add min max and or xor umin umax")

@@ -175,7 +175,7 @@ class AttributeExporter:
         if isinstance(encoding, Tagged):
             return self.tagged(attribute)
         if isinstance(encoding, TaggedList):
-            return tuple(self.tagged(item) for item in attribute)
+            return tuple(self.tagged(item, encoding.item.kinds) for item in attribute)
         if encoding is UNIT:
             return True
         if encoding is U63 or encoding is BOOL:
@@ -217,8 +217,12 @@ class AttributeExporter:
     def _dictionary(self, dictionary: Any) -> dict[int, Record]:
         return {self.string(entry.name): self.tagged(entry.attr) for entry in dictionary}
 
-    def tagged(self, attribute: ir.Attribute) -> Record:
-        name, fields = self._tagged(attribute)
+    def tagged(self, attribute: ir.Attribute, kinds: tuple[str, ...] = ()) -> Record:
+        """An i1 is an integer where `kinds` has integers, as among identities, otherwise a bool."""
+        if isinstance(attribute, ir.BoolAttr) and "integer" in kinds:
+            name, fields = "integer", self._integer(attribute)
+        else:
+            name, fields = self._tagged(attribute)
         present = {key: value for key, value in fields.items() if value is not None}
         return Record(ATTRIBUTES.by_name[name], present)
 
@@ -227,9 +231,7 @@ class AttributeExporter:
             case ir.BoolAttr():
                 return "bool", {"value": attribute.value}
             case ir.IntegerAttr() if str(attribute.type) in INTEGER_WIDTHS:
-                width = INTEGER_WIDTHS[str(attribute.type)]
-                bits = attribute.value & (1 << width) - 1
-                return "integer", {"value": (self._types.index(attribute.type), bits)}
+                return "integer", self._integer(attribute)
             case ir.FloatAttr() if str(attribute.type) in FLOAT_WIDTHS:
                 bits = bits_from_float(attribute)
                 return "float", {"value": (self._types.index(attribute.type), bits)}
@@ -245,6 +247,11 @@ class AttributeExporter:
                 type = self._types.index(attribute.type)
                 return "dense_elements", {"type": type, "constant": self.constant(attribute)}
         return self._predicate_or_hints(attribute)
+
+    def _integer(self, attribute: Any) -> dict[str, Any]:
+        width = INTEGER_WIDTHS[str(attribute.type)]
+        bits = attribute.value & (1 << width) - 1
+        return {"value": (self._types.index(attribute.type), bits)}
 
     def _predicate_or_hints(self, attribute: ir.Attribute) -> tuple[str, dict[str, Any]]:
         try:

@@ -202,7 +202,7 @@ _MODE = _enum("mode", enums.ATOMIC_MODE)
 _REDUCTION = _enum("reduction", enums.MULTIMEM_REDUCTION)
 _OP_HINTS = Attribute("optimization_hints", HINTS, optional=True)
 _DIM = Attribute("dim", U63)
-_IDENTITIES = Attribute("identities", TaggedList("integer", "float"))
+_IDENTITIES = Attribute("identities", TaggedList("integer", "float", "bool"))
 _PREDICATE_OF_ASSUME = Attribute("predicate", Tagged("div_by", "same_elements", "bounded"))
 
 
