@@ -560,6 +560,21 @@ def test_masked_load_without_padding():
     )
 
 
+def test_undefined_mask_of_a_load():
+    body = """
+%x = constant <f32: 3.0e9> : tile<f32>
+%n = ftoi %x signed : tile<f32> -> tile<i32>
+%z = constant <i32: 0> : tile<i32>
+%m = cmpi less_than %n, %z, signed : tile<i32> -> tile<i1>
+%pad = constant <f32: 0.0> : tile<f32>
+%v, %t = load_ptr_tko weak %p, %m, %pad : tile<ptr<f32>>, tile<i1>, tile<f32> -> tile<f32>, token
+"""
+    parameters, args = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>", [np.zeros(1, F), np.zeros(1, F)]
+    run(parameters, body, args)
+    body += "%s = store_ptr_tko weak %q, %v : tile<ptr<f32>>, tile<f32> -> token"
+    fails("undefined value reaches a store", body, parameters, args, line=2)
+
+
 def test_uninitialised_scratch_memory():
     body = """
 %s = alloca num_elem = 4, alignment = 4 : tile<ptr<f32>>

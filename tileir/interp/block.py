@@ -111,7 +111,10 @@ class Block:
     def allocate(self, count: int, alignment: int, shared: bool, fmt: Number) -> Tile:
         """The address of `count` elements, freed by `release`."""
         size = -(-count * fmt.memory_bits // 8)
-        data = np.full(size, 0xA5, np.uint8)
+        try:
+            data = np.full(size, 0xA5, np.uint8)
+        except (MemoryError, ValueError):
+            raise Fault(f"alloca of {count} x {fmt.name}: there is not enough memory") from None
         buffer = self.space.allocate(data, f"alloca of {count} x {fmt.name}", alignment)
         buffer.private_to = None if shared else self.number
         buffer.uninitialised = True

@@ -12,7 +12,7 @@ import numpy as np
 from mlir import ir
 
 from ..entries import choose_entry
-from ..errors import ExecutionError
+from ..errors import ExecutionError, ResourceError
 from ..runtime.launch import normalize_grid
 from .arguments import bind
 from .block import Block, CheckedBlock, Run
@@ -116,6 +116,13 @@ class _Execution:
 
     def run(self, arguments: list[Tile]) -> None:
         try:
+            self._run_all(arguments)
+        except MemoryError as error:
+            location = self._location(self._line(error))
+            raise ResourceError("out of memory", location=location) from None
+
+    def _run_all(self, arguments: list[Tile]) -> None:
+        try:
             block_function = self._code.launch(self._run, *arguments)
         except Fault as fault:
             self._report(fault, None)
@@ -175,11 +182,7 @@ class _Execution:
         )
 
     def _report(self, fault: Fault, block: int | None) -> NoReturn:
-        line = 0
-        for frame, number in walk_tb(fault.__traceback__):
-            if frame.f_code.co_filename == self._code.filename:
-                line = number
-        location, reason = self._location(line), fault.reason
+        location, reason = self._location(self._line(fault)), fault.reason
         if fault.site is not None:
             origin = self._code.locations[fault.site]
             if origin != location:
@@ -190,6 +193,14 @@ class _Execution:
         raise self._with_output(
             ExecutionError(reason, location=location, remedy=fault.remedy)
         ) from None
+
+    def _line(self, error: BaseException) -> int:
+        """The innermost line of generated code that an exception came through."""
+        line = 1
+        for frame, number in walk_tb(error.__traceback__):
+            if frame.f_code.co_filename == self._code.filename:
+                line = number
+        return line
 
     def _location(self, line: int) -> str:
         return self._code.locations[self._code.site_of_line[line]]

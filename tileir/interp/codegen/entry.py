@@ -45,6 +45,18 @@ class Code:
 
 def generate(entry: Op, *, check: bool) -> Code:
     """Translates an entry; with `check`, into code that detects undefined behaviour."""
+    try:
+        return _generate(entry, check)
+    except (SyntaxError, RecursionError) as error:
+        # Python limits how deep blocks may nest.
+        name = ir.StringAttr(entry.operation.attributes["sym_name"]).value
+        raise UnsupportedError(
+            f"control flow in '{name}' is nested too deeply for the interpreter ({error})",
+            location=access.location(entry),
+        ) from None
+
+
+def _generate(entry: Op, check: bool) -> Code:
     e = Emitter(check, undefined_values(entry) if check else set())
     body = entry.operation.regions[0].blocks[0]
     e.begin(entry)
@@ -55,13 +67,7 @@ def generate(entry: Op, *, check: bool) -> Code:
     source = "\n".join(text for text, _ in lines) + "\n"
     name = ir.StringAttr(entry.operation.attributes["sym_name"]).value
     filename = f"<tileir interpreter: {name}>"
-    try:
-        exec(compile(source, filename, "exec"), e.namespace)
-    except (SyntaxError, RecursionError, MemoryError) as error:
-        raise UnsupportedError(
-            f"the interpreter cannot nest loops as deeply as '{name}' does: {error}",
-            location=access.location(entry),
-        ) from None
+    exec(compile(source, filename, "exec"), e.namespace)
     sites = [-1, *(site for _, site in lines)]  # line numbers start at 1
     return Code(e.namespace["launch"], e.suspends, filename, source, sites, e.sites)
 

@@ -49,11 +49,14 @@ def _pass_token(e: Emitter, op: Op) -> None:
         e.line(f"{result.name} = {token_of(e, op)}")
 
 
-def _mask(e: Emitter, op: Op) -> str:
+def _mask(e: Emitter, op: Op, *, writes: bool = True) -> str:
+    """The mask. Whether an undefined lane is written is undefined; if it is only read, its
+    result is."""
     if op.mask is None:
         return "None"
     slot = e.slot(op.mask)
-    e.demand(slot, "a mask")
+    if writes:
+        e.demand(slot, "a mask")
     return e.full(slot)
 
 
@@ -68,7 +71,7 @@ def _address(e: Emitter, slot: Slot, mask: str) -> str:
 def _load(e: Emitter, op: Op) -> None:
     source = e.slot(op.source)
     fmt = source.pointee
-    mask = _mask(e, op)
+    mask = _mask(e, op, writes=False)
     address = _address(e, source, mask)
     padding = None if op.padding_value is None else e.slot(op.padding_value)
     fill = e.constant(tiles.undefined(fmt)) if padding is None else padding.name
@@ -81,16 +84,22 @@ def _load(e: Emitter, op: Op) -> None:
     tail = f"{e.site}, {token_of(e, op)}, {scope!r}, {acquires}"
     fresh = result.poison or "_"
     e.line(f"{result.name}, {fresh}, {token.name} = t.load_checked({arguments}, {tail})")
-    if not result.poison:
-        return
-    if mask != "None" and padding is None:
+    if result.poison and op.mask is not None:
+        _masked_poison(e, result.poison, mask, e.slot(op.mask), padding)
+
+
+def _masked_poison(
+    e: Emitter, result: str, mask: str, mask_slot: Slot, padding: Slot | None
+) -> None:
+    """Undefined elements of a masked load: the other lanes without padding, or with padding that
+    is undefined itself, and lanes whose mask is."""
+    if padding is None:
         why = "the mask is false and there is no padding value"
-        e.line(
-            f"{result.poison} = poison.join({result.poison}, "
-            f"poison.make(~{mask}, {e.site}, {why!r}))"
-        )
-    elif padding is not None and padding.poison:
-        e.line(f"{result.poison} = poison.select({mask}, None, {result.poison}, {padding.poison})")
+        e.line(f"{result} = poison.join({result}, poison.make(~{mask}, {e.site}, {why!r}))")
+    elif padding.poison:
+        e.line(f"{result} = poison.select({mask}, None, {result}, {padding.poison})")
+    if mask_slot.poison:
+        e.line(f"{result} = poison.join({result}, {mask_slot.poison})")
 
 
 @translates("store_ptr_tko")

@@ -72,9 +72,10 @@ class _Analysis:
         if name in ("cuda_tile.load_view_tko", "cuda_tile.multimem_load_reduce_view_tko"):
             return self._scratch or op.view.type.padding_value is None
         if name == "cuda_tile.load_ptr_tko":
-            if op.padding_value is None:
-                return self._scratch or op.mask is not None
-            return self._scratch or op.padding_value in self.found
+            if op.mask is None:
+                return self._scratch
+            unknown = op.padding_value is None or op.padding_value in self.found
+            return self._scratch or unknown or op.mask in self.found
         if name == "cuda_tile.atomic_rmw_tko":
             return op.mask is not None
         if name == "cuda_tile.atomic_cas_tko":
