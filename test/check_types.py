@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tileir
+
 ROOT = Path(__file__).resolve().parents[1]
 LAID_OUT = ROOT / "build" / "types"
 # Folder of the checkout -> its place in the installed package.
@@ -35,6 +37,9 @@ def lay_out() -> None:
                 name for name in names if not (name.endswith(".py") or Path(folder, name).is_dir())
             ],
         )
+    for folder in tileir.__path__:
+        for generated in Path(folder).glob("dialects/*_gen.py"):
+            shutil.copy(generated, LAID_OUT / "tileir" / "dialects")
     shutil.copytree(ROOT / "test" / "python", LAID_OUT / "test")
     shutil.copy(ROOT / "pyproject.toml", LAID_OUT)
 

@@ -61,8 +61,8 @@ def compile_case(name: str, options: argparse.Namespace) -> tuple[Any, dict[str,
     start = time.perf_counter()
     try:
         program = (by_tileiras if options.tileiras else by_tileir)(case, options)
+        assert program.cubin, "a cubin was made"  # registers are known only then
         info = program.kernels[case.symbol]
-        assert program.cubin, "a cubin was made"
     except tileir.TileError as error:
         return None, {"name": name, "error": str(error)}
     row = {"name": name, "seconds": round(time.perf_counter() - start, 3)}

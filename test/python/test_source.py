@@ -25,6 +25,10 @@ def bytecode_of(module: Any) -> bytes:
     return buffer.getvalue()
 
 
+def with_locations(module: Any) -> str:
+    return module.operation.get_asm(enable_debug_info=True)
+
+
 @pytest.fixture(scope="module")
 def module() -> Any:
     return tileir.parse(BARE)
@@ -60,7 +64,7 @@ def test_a_module_is_cloned_in_its_context(module: Any) -> None:
 def test_attributes_and_location_of_the_module_survive() -> None:
     parsed = tileir.parse('module attributes {gpu.container_module} { } loc("here":3:4)')
     assert "gpu.container_module" in str(parsed)
-    assert 'loc("here":3:4)' in parsed.operation.get_asm(enable_debug_info=True)
+    assert 'loc("here":3:4)' in with_locations(parsed)
 
 
 def test_cuda_tile_module_alone() -> None:
@@ -81,19 +85,19 @@ def test_bare_contents_with_comments_and_aliases() -> None:
     )
     parsed = tileir.parse(text)
     assert entries(parsed) == {"k": ("ptr<f32>",)}
-    assert '"f.py":7:8' in parsed.operation.get_asm(enable_debug_info=True)
+    assert '"f.py":7:8' in with_locations(parsed)
 
 
 def test_debug_form_of_the_disassembler(module: Any) -> None:
     parsed = tileir.parse(CASES / "vadd-13.3.debug.mlir")
     assert str(parsed) == str(module)
-    assert '"/kernels/kernels.py":16' in parsed.operation.get_asm(enable_debug_info=True)
+    assert '"/kernels/kernels.py":16' in with_locations(parsed)
 
 
 def test_locations_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "bare.mlir"
     path.write_text(BARE)
-    asm = tileir.parse(path).operation.get_asm(enable_debug_info=True)
+    asm = with_locations(tileir.parse(path))
     assert f'"{path}":2:' in asm
 
 

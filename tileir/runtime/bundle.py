@@ -54,9 +54,11 @@ def write_bundle(path: str | Path, programs: Iterable[Any], ptx: bool = False) -
     """
     images: list[tuple[str, bytes, list[KernelInfo]]] = []
     for number, program in enumerate(programs):
+        # First the cubin: the assembler's report of registers is known only then.
+        cubin = program.cubin
         kernels = list(program.kernels.values())
         stem = f"images/{number}.{kernels[0].target}" if kernels else f"images/{number}"
-        images.append((f"{stem}.cubin", program.cubin, kernels))
+        images.append((f"{stem}.cubin", cubin, kernels))
         if ptx:
             images.append((f"{stem}.ptx", program.ptx.encode(), kernels))
     write_images(path, images)
