@@ -444,3 +444,56 @@ def test_atomic_reduction_through_a_view(check):
       : tile<4x4xf32>, {view}, tile<i32> -> token"""
     run("%p: tile<ptr<f32>>", body, [total], 5, check=check)
     assert (total == 10).all()
+
+
+# --- operations that a single device makes simple ----------------------------------------------
+
+
+@pytest.mark.parametrize("check", (True, False))
+def test_multicast_operations_see_one_copy(check):
+    x, y = np.arange(32, dtype=F).reshape(4, 8), np.zeros((4, 8), F)
+    kind = "#cuda_tile.ptr_attr<multicast>"
+    tensor = f"tensor_view<4x8xf32, strides=[8,1], {kind}>"
+    view = f"partition_view<tile=(4x8), {tensor}>"
+    tile = "tile<4x8xf32>"
+    body = f"""
+    %i = constant <i32: 0> : tile<i32>
+    %tv = make_tensor_view %p, shape = [4, 8], strides = [8, 1] : {tensor}
+    %tw = make_tensor_view %q, shape = [4, 8], strides = [8, 1] : {tensor}
+    %v = make_partition_view %tv : {view}
+    %w = make_partition_view %tw : {view}
+    %t, %t1 = multimem_load_reduce_view_tko relaxed sys %v[%i, %i]
+      : {view}, tile<i32> -> {tile}, token
+    %t2 = multimem_store_view_tko weak %w, %t[%i, %i] token = %t1
+      : {view}, {tile}, tile<i32> -> token
+    %t3 = multimem_reduce_view_tko relaxed sys %w, %t[%i, %i] token = %t2
+      : {view}, {tile}, tile<i32> -> token"""
+    pointer = "tile<ptr<f32, <multicast>>>"
+    run(f"%p: {pointer}, %q: {pointer}", body, [x, y], check=check)
+    assert (y == 2 * x).all()
+
+
+def test_fences_and_grid_dependencies_pass_tokens_on():
+    y = np.zeros(1, F)
+    body = """
+    %c = constant <f32: 1.0> : tile<f32>
+    %t0 = store_ptr_tko weak %p, %c : tile<ptr<f32>>, tile<f32> -> token
+    %t1 = gdc_wait_tko token = %t0 -> token
+    %t2 = memory_fence_alias_tko %t1
+    %t3 = gdc_launch_dependents_tko token = %t2 -> token
+    %v, %t4 = load_ptr_tko weak %p token=%t3 : tile<ptr<f32>> -> tile<f32>, token
+    %w = addf %v, %v : tile<f32>
+    %t5 = store_ptr_tko weak %p, %w token=%t4 : tile<ptr<f32>>, tile<f32> -> token"""
+    run("%p: tile<ptr<f32>>", body, [y])
+    assert y[0] == 2
+
+
+def test_rank_zero_accesses_of_narrow_formats():
+    x = F([1 + 2.0**-20])
+    body = """
+    %v, %t = load_ptr_tko weak %p : tile<ptr<tf32>> -> tile<tf32>, token
+    %w = ftof %v : tile<tf32> -> tile<f32>
+    %q = ptr_to_ptr %p : tile<ptr<tf32>> -> tile<ptr<f32>>
+    %s = store_ptr_tko weak %q, %w token=%t : tile<ptr<f32>>, tile<f32> -> token"""
+    run("%p: tile<ptr<tf32>>", body, [x])
+    assert x[0] == 1
