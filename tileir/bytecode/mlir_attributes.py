@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 from tileir import ir
@@ -23,12 +25,14 @@ from tileir.bytecode.fields import (
     UNIT,
     Encoding,
     Enum,
+    is_utf8,
 )
 from tileir.bytecode.mlir_types import TypeExporter, TypeImporter
 from tileir.bytecode.records import File, Record
 from tileir.bytecode.stream import malformed
 from tileir.bytecode.tags import ATTRIBUTES, FLOAT_WIDTHS, HINTS, INTEGER_WIDTHS, Tagged, TaggedList
 from tileir.dialects import cuda_tile
+from tileir.dialects._native import Handle, function, unwrap_attribute, wrap_attribute
 from tileir.errors import BytecodeError, VerificationError
 
 _ENUM_CLASSES = {
@@ -46,6 +50,33 @@ _ENUM_CLASSES = {
 
 _CONSTANT_BYTES_PER_FILE_BYTE = 8
 _SMALL_CONSTANTS = 1 << 26
+
+
+class _Text(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+class _NamedAttribute(ctypes.Structure):
+    _fields_ = [("name", Handle), ("attribute", Handle)]
+
+
+_num_elements = function("mlirDictionaryAttrGetNumElements", ctypes.c_ssize_t, Handle)
+_element = function("mlirDictionaryAttrGetElement", _NamedAttribute, Handle, ctypes.c_ssize_t)
+_identifier_text = function("mlirIdentifierStr", _Text, Handle)
+
+
+def identifier_bytes(identifier: Handle) -> bytes:
+    """The text of an identifier. Where it is not UTF-8, MLIR's bindings abort."""
+    text = _identifier_text(identifier)
+    return ctypes.string_at(text.data, text.size)
+
+
+def named_attributes(dictionary: ir.Attribute) -> Iterator[tuple[bytes, ir.Attribute]]:
+    """The entries of a dictionary."""
+    handle = unwrap_attribute(dictionary)
+    for position in range(_num_elements(handle)):
+        entry = _element(handle, position)
+        yield identifier_bytes(entry.name), wrap_attribute(entry.attribute)
 
 
 class AttributeImporter:
@@ -215,7 +246,13 @@ class AttributeExporter:
         return self._dictionary(cuda_tile.hints_dictionary(attribute))
 
     def _dictionary(self, dictionary: Any) -> dict[int, Record]:
-        return {self.string(entry.name): self.tagged(entry.attr) for entry in dictionary}
+        entries: dict[int, Record] = {}
+        for name, attribute in named_attributes(dictionary):
+            if not is_utf8(name):
+                raise BytecodeError(f"name {name} in a dictionary is not UTF-8")
+            key = self.string(name)  # before the strings of the value
+            entries[key] = self.tagged(attribute)
+        return entries
 
     def tagged(self, attribute: ir.Attribute, kinds: tuple[str, ...] = ()) -> Record:
         """An i1 is an integer where `kinds` has integers, as among identities, otherwise a bool."""

@@ -22,10 +22,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tileir import ir
-from tileir.bytecode.mlir_attributes import AttributeExporter
+from tileir.bytecode.mlir_attributes import AttributeExporter, identifier_bytes
 from tileir.bytecode.records import File, Record
 from tileir.bytecode.tags import DEBUG
 from tileir.dialects import cuda_tile
+from tileir.dialects._native import Handle, function, unwrap_location
 
 
 class LocationImporter:
@@ -190,7 +191,7 @@ class EntryLocations:
         if source is None:
             return 0
         index = self._add_loc(source, self._scope(scope))
-        if is_callee or _root(scope) == self._root:
+        if is_callee or self._is_own(_root(scope)):
             return index
         return self._exporter.add("call_site", callee=index, caller=self.own)
 
@@ -200,6 +201,9 @@ class EntryLocations:
         if callee and caller:
             return self._exporter.add("call_site", callee=callee, caller=caller)
         return caller or self._located(location.callee, is_callee)
+
+    def _is_own(self, subprogram: ir.Attribute) -> bool:
+        return self._root is not None and subprogram == self._root
 
     def _add_loc(self, source: Source, scope: int) -> int:
         return self._exporter.add(
@@ -236,7 +240,7 @@ class EntryLocations:
             line=numbers[0],
             name=_text(fields[1]),
             scope_line=numbers[1],
-            linkage_name=None if attribute == self._root else _text(fields[2]),
+            linkage_name=None if self._is_own(attribute) else _text(fields[2]),
         )
 
     def _add_subprogram(
@@ -288,9 +292,18 @@ def _sources(location: ir.Location) -> Iterator[Source]:
     """Every `file:line:col` in a location, those of callers before those of callees."""
     for leaf in _leaves(location):
         if leaf.is_a_file():
-            yield Source(leaf.filename, leaf.start_line, leaf.start_col)
+            yield Source(_filename(leaf), leaf.start_line, leaf.start_col)
         else:
             yield from _sources(ir.Location.from_attr(_node(leaf.attr).fields[0]))
+
+
+_file_identifier = function("mlirLocationFileLineColRangeGetFilename", Handle, Handle)
+
+
+def _filename(location: ir.Location) -> str:
+    """The file of a `file:line:col`; `location.filename` aborts if that is not UTF-8."""
+    name = identifier_bytes(_file_identifier(unwrap_location(location)))
+    return name.decode("utf-8", "replace")
 
 
 def _leaves(location: ir.Location) -> Iterator[ir.Location]:

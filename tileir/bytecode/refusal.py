@@ -23,7 +23,10 @@ def place_of(op: ir.Operation) -> str:
     parent: Any = op
     while parent is not None and "sym_name" not in parent.attributes:
         parent = parent.parent
-    return "module" if parent is None else f"@{parent.attributes['sym_name'].value}"
+    if parent is None:
+        return "module"
+    name: Any = parent.attributes["sym_name"]
+    return "@" + name.value_bytes.decode("utf-8", "replace")
 
 
 def refuse(op: ir.Operation, reason: str, remedy: str | None = None) -> NoReturn:
@@ -39,7 +42,11 @@ def require(op: ir.Operation, since: Version, version: Version, feature: str = "
 
 def check_attributes(op: ir.Operation, known: Iterable[str]) -> None:
     """Refuse attributes that bytecode has no place for."""
-    for name in op.attributes:
+    try:
+        names = list(op.attributes)
+    except RuntimeError:  # of MLIR's bindings
+        refuse(op, "has an attribute whose name is not UTF-8", "remove the attribute")
+    for name in names:
         if name not in known:
             refuse(
                 op,

@@ -8,7 +8,7 @@ from tileir import ir
 from tileir.bytecode import enums
 from tileir.bytecode.encode import encode
 from tileir.bytecode.export_ops import OpExporter
-from tileir.bytecode.fields import Enum
+from tileir.bytecode.fields import Enum, is_utf8
 from tileir.bytecode.mlir_attributes import AttributeExporter
 from tileir.bytecode.mlir_locations import EntryLocations, LocationExporter, source_of
 from tileir.bytecode.mlir_types import TypeExporter
@@ -92,6 +92,8 @@ class _ModuleExporter:
         return self._file
 
     def _global_or_entry(self, op: ir.Operation) -> None:
+        if not is_utf8(_attribute(op, "sym_name").value_bytes):
+            refuse(op, "has a name that is not UTF-8")
         if op.name == "cuda_tile.global":
             self._file.globals.append(self._global(op))
         else:
