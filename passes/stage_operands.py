@@ -17,8 +17,15 @@ from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
 
-_ELEMENTWISE = ("arith.", "math.", "tile_gpu.call", "tile_gpu.inline_ptx", "tile_gpu.ftof")
-_SHAPE_OPS = ("tile_gpu.reshape", "tile_gpu.broadcast")
+_ELEMENTWISE = (
+    "arith.",
+    "math.",
+    "tile_gpu.call",
+    "tile_gpu.cast",
+    "tile_gpu.ftof",
+    "tile_gpu.inline_ptx",
+    "tile_gpu.select",
+)
 
 
 @dataclass(frozen=True)

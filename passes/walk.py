@@ -20,12 +20,13 @@ def kernels(module: Operation) -> list[Operation]:
 
 def walk(operation: Operation) -> Iterator[OpView]:
     """Every operation inside `operation`, each before the operations of its regions. The one
-    just given may be erased or replaced."""
+    just given may be erased if it has no regions."""
     for region in operation.regions:
         for block in region.blocks:
             for op in list(block):
+                has_regions = len(op.operation.regions) > 0
                 yield op
-                if op.operation.attached and op.operation.regions:
+                if has_regions:
                     yield from walk(op.operation)
 
 

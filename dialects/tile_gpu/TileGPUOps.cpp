@@ -54,8 +54,14 @@ static LogicalResult verifyTensor(Operation *op, ArrayRef<int64_t> shape, ValueR
   return success();
 }
 
+static Type elementOf(Type type) {
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return buffer.getElementType();
+  return getElementTypeOrSelf(type);
+}
+
 static LogicalResult verifySameElementType(Operation *op, Type a, Type b) {
-  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
+  if (elementOf(a) != elementOf(b))
     return op->emitOpError("element types differ: ") << a << " and " << b;
   return success();
 }
@@ -151,6 +157,14 @@ LogicalResult ExtractScalarOp::verify() {
   if (numElements(tile.getShape()) != 1)
     return emitOpError("needs a tile with one element, found ") << tile;
   return verifySameElementType(*this, tile, getType());
+}
+
+LogicalResult CastOp::verify() { return verifyElementwise(*this); }
+
+LogicalResult SelectOp::verify() {
+  if (!getElementTypeOrSelf(getCondition().getType()).isInteger(1))
+    return emitOpError("condition must be a tile of i1, found ") << getCondition().getType();
+  return verifyElementwise(*this);
 }
 
 LogicalResult CallOp::verify() { return verifyElementwise(*this); }

@@ -81,6 +81,38 @@ def TileGPU_ExtractScalarOp : TileGPU_Op<"extract_scalar", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_CastOp : TileGPU_Op<"cast", [Pure]> {
+  let summary = "convert each element";
+  let description = [{
+    What the operations of `arith` for conversions do; those take vectors and
+    tensors only. Example:
+    `%r = tile_gpu.cast <truncf> %x : !tile_gpu.tile<64xf32> -> !tile_gpu.tile<64xf16>`
+  }];
+  let arguments = (ins TileGPU_CastKindAttr:$kind, TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $kind $source attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_SelectOp : TileGPU_Op<"select", [
+    Pure, AllTypesMatch<["true_value", "false_value", "result"]>]> {
+  let summary = "choose between two tiles, element by element";
+  let description = [{
+    As `arith.select`, which takes vectors and tensors only. Example:
+    `%r = tile_gpu.select %c, %a, %b : !tile_gpu.tile<64xi1>, !tile_gpu.tile<64xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$condition, TileGPU_Tile:$true_value,
+                       TileGPU_Tile:$false_value);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $condition `,` $true_value `,` $false_value attr-dict `:`
+    qualified(type($condition)) `,` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_CallOp : TileGPU_Op<"call", [Pure]> {
   let summary = "apply an LLVM intrinsic or a libdevice function to each element";
   let description = [{

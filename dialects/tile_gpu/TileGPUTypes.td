@@ -125,6 +125,19 @@ def TileGPU_AtomicKind : TileGPU_Enum<"AtomicKind", "atomic read-modify-write op
     I32EnumAttrCase<"Xchg", 9, "xchg">]>;
 def TileGPU_AtomicKindAttr : TileGPU_EnumAttr<TileGPU_AtomicKind, "atomic">;
 
+def TileGPU_CastKind : TileGPU_Enum<"CastKind", "conversion, as the operation of arith of this name", [
+    I32EnumAttrCase<"BitCast", 0, "bitcast">,
+    I32EnumAttrCase<"ExtF", 1, "extf">,
+    I32EnumAttrCase<"ExtSI", 2, "extsi">,
+    I32EnumAttrCase<"ExtUI", 3, "extui">,
+    I32EnumAttrCase<"FPToSI", 4, "fptosi">,
+    I32EnumAttrCase<"FPToUI", 5, "fptoui">,
+    I32EnumAttrCase<"SIToFP", 6, "sitofp">,
+    I32EnumAttrCase<"TruncF", 7, "truncf">,
+    I32EnumAttrCase<"TruncI", 8, "trunci">,
+    I32EnumAttrCase<"UIToFP", 9, "uitofp">]>;
+def TileGPU_CastKindAttr : TileGPU_EnumAttr<TileGPU_CastKind, "cast_kind">;
+
 //===----------------------------------------------------------------------===//
 // Constraints
 //===----------------------------------------------------------------------===//

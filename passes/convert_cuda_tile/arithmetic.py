@@ -54,7 +54,7 @@ def _absi(c: Converter, op: OpView) -> None:
     zero = c.full(0, x)
     negative = compare(c, "slt", x, zero)
     negated = c.elementwise("arith.subi", [zero, x])
-    c.set(op, select(c, negative, negated, x))
+    c.set(op, c.select(negative, negated, x))
 
 
 @lowers("mulhii")
@@ -89,7 +89,7 @@ def _divi(c: Converter, op: OpView) -> None:
             wrong_side = compare(c, "slt" if rounding == "negative_inf" else "sge", signs, zero)
             adjust = c.elementwise("arith.andi", [adjust, wrong_side])
         step = "arith.subi" if rounding == "negative_inf" else "arith.addi"
-        quotient = select(c, adjust, c.elementwise(step, [quotient, one]), quotient)
+        quotient = c.select(adjust, c.elementwise(step, [quotient, one]), quotient)
     c.set(op, quotient)
 
 
@@ -127,7 +127,7 @@ def _cmpf(c: Converter, op: OpView) -> None:
 @lowers("select")
 def _select(c: Converter, op: OpView) -> None:
     condition, a, b = c.operands(op)
-    c.set(op, select(c, condition, a, b))
+    c.set(op, c.select(condition, a, b))
 
 
 @lowers("offset")
@@ -150,10 +150,6 @@ def _offset(c: Converter, op: OpView) -> None:
 def compare(c: Converter, predicate: str, a: Value, b: Value) -> Value:
     """Integer comparison of scalars or tiles."""
     return c.builder.compare(predicate, a, b, c.like(a.type, c.builder.i1))
-
-
-def select(c: Converter, condition: Value, a: Value, b: Value) -> Value:
-    return c.builder.op("arith.select", [condition, a, b], a.type)
 
 
 def is_tile(value: Value) -> bool:

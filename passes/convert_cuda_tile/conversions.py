@@ -71,7 +71,7 @@ def round_from_f32(c: Converter, x: Value, to: Type, rounding: str) -> Value:
     nearest = c.elementwise("arith.truncf", [x], to)
     unordered = {"predicate": c.builder.i64_attr(14)}  # uno
     is_nan = c.elementwise("arith.cmpf", [x, x], c.builder.i1, unordered)
-    return c.builder.op("arith.select", [is_nan, nearest, directed], nearest.type)
+    return c.select(is_nan, nearest, directed)
 
 
 def _result_element(c: Converter, op: OpView) -> Type:
@@ -139,7 +139,7 @@ def _to_double_odd(c: Converter, x: Value, name: str, width: int) -> Value:
             "arith.ori", [high, c.elementwise("arith.shli", [sticky, c.full(15, sticky)])]
         )
         magnitude_large = _is_large(c, x)
-        x = c.builder.op("arith.select", [magnitude_large, gathered, x], x.type)
+        x = c.select(magnitude_large, gathered, x)
     return c.elementwise(name, [x], f64)
 
 

@@ -20,6 +20,15 @@ Rule = Callable[["Converter", OpView], None]
 RULES: dict[str, Rule] = {}
 
 
+#: Conversions of `arith`, which work on scalars but not on our tiles.
+_CASTS = {
+    f"arith.{kind}"
+    for kind in (
+        "bitcast extf extsi extui fptosi fptoui sitofp truncf trunci uitofp".split()
+    )
+}
+
+
 def lowers(*names: str) -> Callable[[Rule], Rule]:
     """Registers a rule for operations of cuda_tile, named without the dialect."""
 
@@ -91,7 +100,14 @@ class Converter:
         first operand)."""
         type_ = operands[0].type
         result = type_ if element is None else self.like(type_, element)
+        if name in _CASTS and is_tile_type(type_):
+            kind = self.builder.attribute(f"#tile_gpu.cast_kind<{name.removeprefix('arith.')}>")
+            return self.builder.op("tile_gpu.cast", operands, result, {"kind": kind})
         return self.builder.op(name, operands, result, attributes)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        name = "tile_gpu.select" if is_tile_type(condition.type) else "arith.select"
+        return self.builder.op(name, [condition, a, b], a.type)
 
     def call(self, callee: str, operands: Sequence[Value], element: Type | None = None) -> Value:
         """An intrinsic or a function of libdevice on each element."""

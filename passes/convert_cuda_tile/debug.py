@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.ir import OpView
-from tileir.passes.convert_cuda_tile.converter import Converter, lowers
+from tileir.passes.convert_cuda_tile.converter import RULES, Converter, lowers
 
 
 @lowers("print", "print_tko")
@@ -17,3 +17,11 @@ def _print(c: Converter, op: OpView) -> None:
 def _assert(c: Converter, op: OpView) -> None:
     attributes = {"message": op.operation.attributes["message"]}
     c.builder.create("tile_gpu.assert", c.operands(op), attributes=attributes)
+
+
+def _barrier(c: Converter, op: OpView) -> None:
+    """Barriers from `order-memory` stay."""
+    c.builder.create("tile_gpu.barrier")
+
+
+RULES["tile_gpu.barrier"] = _barrier

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tileir.compiler.tile_types import tile_info
 from tileir.compiler.constants import splat_scalar
+from tileir.compiler.ir_util import keyword
 from tileir.ir import DenseElementsAttr, IntegerType, OpView, StringAttr, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
@@ -149,14 +150,21 @@ def _inline_ptx(l: Lowering, op: OpView) -> None:
     )
 
 
-@lowers("arith.bitcast")
-def _bitcast(l: Lowering, op: OpView) -> None:
-    result = _result_type(l, op)
+@lowers("tile_gpu.cast")
+def _cast(l: Lowering, op: OpView) -> None:
+    """The operation of arith of the same name; 8-bit floats already are the integers that a
+    bitcast of them gives."""
+    name, result = f"arith.{keyword(op, 'kind')}", _result_type(l, op)
     l.set(
         op,
         [
-            x if x.type == result else l.builder.op("arith.bitcast", [x], result)
+            x if name == "arith.bitcast" and x.type == result else l.builder.op(name, [x], result)
             for (x,) in _each(l, op)
         ],
     )
 
+
+@lowers("tile_gpu.select")
+def _select(l: Lowering, op: OpView) -> None:
+    result = _result_type(l, op)
+    l.set(op, [l.builder.op("arith.select", each, result) for each in _each(l, op)])

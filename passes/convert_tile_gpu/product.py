@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tileir.compiler.ir_util import has_flag
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.mma import Instruction, instruction_for
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_buffer_type, tile_info
@@ -64,7 +63,6 @@ class _Product:
             else _LhsRegisters(l, l.fragment(lhs))
         )
         self.rhs: _Operand = _RhsBuffer(l, l.buffers[rhs], column_of_warp)
-        assert not has_flag(op, "fast_acc")
 
     def _extent(self, dim: int) -> int:
         """Rows or columns of one warp, which lie together."""
@@ -103,9 +101,9 @@ def mma_sync(
         "shape": b.attribute(shape),
         "operandSegmentSizes": b.attribute(f"array<i32: {len(left)}, {len(right)}, {len(acc)}>"),
     }
-    if str(left[0].type) == "i32":  # bf16 operands travel as pairs of bits
-        for side in ("A", "B"):
-            attributes[f"multiplicand{side}PtxType"] = b.attribute("#nvvm.mma_type<bf16>")
+    operand = "bf16" if str(left[0].type) == "i32" else "f16"  # bf16 travels as pairs of bits
+    for side in ("A", "B"):
+        attributes[f"multiplicand{side}PtxType"] = b.attribute(f"#nvvm.mma_type<{operand}>")
     struct = b.type("!llvm.struct<(f32, f32, f32, f32)>")
     result = b.op("nvvm.mma.sync", [*left, *right, *acc], struct, attributes)
     return [l.extract(result, i, f32) for i in range(4)]
