@@ -29,7 +29,8 @@ _SEVERAL_OPERATIONS = "source must contain a single top-level operation, found"
 _VERIFIER_MESSAGE = re.compile(r"'[\w.$]+' op ")
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[(\[{<]|[)\]}>]')
 _DEEPEST = 500
-_LOCATION = re.compile(r'loc\("(.*)":(\d+):(\d+)\)')
+# The first place in any kind of location: plain, named, fused, call site, di_loc.
+_LOCATION = re.compile(r'"([^"]*)":(\d+):(\d+)')
 
 
 def parse(source: Any, *, name: str | None = None) -> ir.Module:
