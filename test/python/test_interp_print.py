@@ -58,6 +58,7 @@ def test_tiles_print_in_brackets():
     assert compile_format("%d", [I32])(np.arange(4, dtype=np.int32).reshape(2, 2)) == (
         "[[0, 1], [2, 3]]"
     )
+    assert compile_format("%d", [I32])(np.full((1, 1), 7, np.int32)) == "7"
 
 
 def test_lines_of_a_kernel():

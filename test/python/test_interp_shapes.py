@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from interp_support import bf16, compute, one, tile_type, type_of
 
+import tileir
+from tileir import interp
+
 F = np.float32
 R = np.random.default_rng(0)
 
@@ -221,6 +224,48 @@ def test_combiner_with_a_branch_and_an_outer_value():
     x = np.abs(normal(8, 2))
     got = one(body, [x], (2,), F)
     assert np.allclose(got, np.maximum(x.astype(np.float64), 0).sum(axis=0))
+
+
+@pytest.mark.parametrize("n", (3, 5, 6, 7, 80))
+def test_extents_that_are_not_powers_of_two(n):
+    """Allowed in a module marked `cuda_tile.extended`."""
+    x = normal(n, 4)
+    sums, prefixes = np.zeros(4, F), np.zeros((n, 4), F)
+    ty, view = (
+        f"tile<{n}x4xf32>",
+        f"partition_view<tile=({n}x4), tensor_view<{n}x4xf32, strides=[4,1]>>",
+    )
+    row = "partition_view<tile=(4), tensor_view<4xf32, strides=[1]>>"
+    tensor = f"tensor_view<{n}x4xf32, strides=[4,1]>"
+    text = f"""cuda_tile.module @m attributes {{cuda_tile.extended}} {{
+    entry @k(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %r: tile<ptr<f32>>) {{
+      %i = constant <i32: 0> : tile<i32>
+      %tp = make_tensor_view %p, shape = [{n}, 4], strides = [4, 1] : {tensor}
+      %tr = make_tensor_view %r, shape = [{n}, 4], strides = [4, 1] : {tensor}
+      %tq = make_tensor_view %q, shape = [4], strides = [1] : tensor_view<4xf32, strides=[1]>
+      %vp = make_partition_view %tp : {view}
+      %vr = make_partition_view %tr : {view}
+      %vq = make_partition_view %tq : {row}
+      %x, %t0 = load_view_tko weak %vp[%i, %i] : {view}, tile<i32> -> {ty}, token
+      %s = reduce %x dim=0 identities=[0.0 : f32] : {ty} -> tile<4xf32>
+      (%e: tile<f32>, %a: tile<f32>) {{
+        %b = addf %e, %a : tile<f32>
+        yield %b : tile<f32>
+      }}
+      %c = scan %x dim=0 reverse=false identities=[0.0 : f32] : {ty} -> {ty}
+      (%e: tile<f32>, %a: tile<f32>) {{
+        %b = addf %e, %a : tile<f32>
+        yield %b : tile<f32>
+      }}
+      %t1 = store_view_tko weak %s, %vq[%i] : tile<4xf32>, {row}, tile<i32> -> token
+      %t2 = store_view_tko weak %c, %vr[%i, %i] : {ty}, {view}, tile<i32> -> token
+      return
+    }}
+    }}"""
+    interp.run(tileir.parse(text), args=[x, sums, prefixes])
+    want = np.cumsum(x.astype(np.float64), axis=0)
+    assert np.allclose(prefixes, want, rtol=1e-5, atol=1e-5)
+    assert np.allclose(sums, want[-1], rtol=1e-5, atol=1e-5)
 
 
 # --- scans ------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ class Block:
     def release(self, mark: int) -> None:
         """Frees what was allocated since `mark`."""
         while len(self._scratch) > mark:
-            self._scratch.pop().free()
+            self.space.free(self._scratch.pop())
 
     # --- the outside world -------------------------------------------------------------------
 
@@ -155,7 +155,8 @@ class Block:
         """Whether a round changed nothing, so that only another block can help."""
         version, before = mark
         return version == self.run.version and all(
-            a is b or np.array_equal(a, b) for a, b in zip(before, carried, strict=True)
+            a is b or np.asarray(a).tobytes() == np.asarray(b).tobytes()
+            for a, b in zip(before, carried, strict=True)
         )
 
     def tired(self) -> bool:

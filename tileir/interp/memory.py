@@ -7,6 +7,7 @@ its host memory has within 16 bytes, and is otherwise aligned like device memory
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,9 @@ from .numerics.formats import Tile
 SLOT_BITS = 40
 _MIDDLE = 1 << (SLOT_BITS - 1)
 _ALIGNMENT = 256
+_MAX_ALIGNMENT = 1 << 30
+# Slots are not used again before there are this many, so that stale pointers are noticed.
+_SLOTS_BEFORE_REUSE = 1 << 20
 
 
 class Buffer:
@@ -70,6 +74,7 @@ class AddressSpace:
 
     def __init__(self) -> None:
         self._buffers: list[Buffer] = []
+        self._freed: deque[int] = deque()
         self._host: list[tuple[int, Buffer, list[np.ndarray]]] = []
 
     def map_arrays(self, arrays: Iterable[tuple[str, np.ndarray]]) -> None:
@@ -106,12 +111,25 @@ class AddressSpace:
 
     def allocate(self, data: Tile, name: str, alignment: int = 1) -> Buffer:
         """A new buffer of bytes (uint8), aligned to at least 256."""
+        if alignment > _MAX_ALIGNMENT:
+            raise Fault(f"{name}: an alignment of {alignment} bytes cannot be had")
         return self._add(data, name, max(_ALIGNMENT, alignment))
 
+    def free(self, buffer: Buffer) -> None:
+        """Ends the life of an allocated buffer."""
+        buffer.free()
+        self._freed.append((buffer.base >> SLOT_BITS) - 1)
+
     def _add(self, data: Tile, name: str, skew: int) -> Buffer:
-        start = ((len(self._buffers) + 1) << SLOT_BITS) + _MIDDLE
-        buffer = Buffer(start + skew, data, name)
-        self._buffers.append(buffer)
+        slot = len(self._buffers)
+        reuse = slot >= _SLOTS_BEFORE_REUSE and bool(self._freed)
+        if reuse:
+            slot = self._freed.popleft()
+        buffer = Buffer(((slot + 1) << SLOT_BITS) + _MIDDLE + skew, data, name)
+        if reuse:
+            self._buffers[slot] = buffer
+        else:
+            self._buffers.append(buffer)
         return buffer
 
     def find(self, where: int, block: int) -> Buffer:

@@ -1,8 +1,8 @@
 """C format strings applied to tiles.
 
-A rank-0 tile prints as printf prints its value. A tile of higher rank prints every element with
-the same conversion, in row-major order, in nested brackets on one line: `[1, 2, 3, 4]`,
-`[[1, 2], [3, 4]]`.
+A tile of one element, whatever its rank, prints as printf prints its value. A larger tile prints
+every element with the same conversion, in row-major order, in nested brackets on one line:
+`[1, 2, 3, 4]`, `[[1, 2], [3, 4]]`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _printer(match: re.Match[str], fmt: Format) -> Callable[[Tile], str]:
     read = _reader(conversion, fmt)
 
     def show(tile: Tile) -> str:
-        return _nest(read(np.asarray(tile)).tolist(), one)
+        values = read(np.asarray(tile))
+        return one(values.item()) if values.size == 1 else _nest(values.tolist(), one)
 
     return show
 
