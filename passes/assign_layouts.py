@@ -142,7 +142,7 @@ class _Assignment:
                 self._union(list(group))
         elif name == "scf.while":
             self._tie_while(op)
-        elif not op.operation.regions or name == "tile_gpu.scan":
+        elif not name.startswith(("scf.", "tile_gpu.print")):
             self._union([*operands, *results])
 
     def _tie_while(self, op: OpView) -> None:
