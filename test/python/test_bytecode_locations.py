@@ -159,6 +159,11 @@ def test_only_foreign_scopes(tmp_path: Path) -> None:
     assert scope(found["entry"]) == "k"
 
 
+def test_lines_beyond_the_range_of_the_format(tmp_path: Path) -> None:
+    found = round_trip(kernel('"a.py":4294967295:4294967295', '"a.py":1:2'), tmp_path)
+    assert places(found["absf"]) == ['a.py":2147483647:2147483647']
+
+
 def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
     found = round_trip(kernel('"a\\FF.py":3:4', '"a\\FF.py":1:2'), tmp_path)
     assert places(found["absf"]) == ['a\\EF\\BF\\BD.py":3:4']

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.bytecode.fields import SYMBOL
 from tileir.bytecode.records import Block, File, Op
-from tileir.bytecode.schema import BY_OPCODE, Arity, Layout, Scheme, layout_of
+from tileir.bytecode.schema import BY_OPCODE, TERMINATORS, Arity, Layout, Scheme, layout_of
 from tileir.bytecode.stream import Cursor
 from tileir.bytecode.tags import VALUE_TYPE, VALUE_TYPES
 
@@ -33,8 +33,9 @@ class BodyReader:
 
     def body(self, parameters: int) -> list[Op]:
         self._values = parameters
-        operations = []
+        operations: list[Op] = []
         while self._cursor.remaining:
+            self._check_open(operations)
             operations.append(self._operation(0))
         if self._locations and len(self._locations) != self._operations + 1:
             self._cursor.fail(
@@ -42,6 +43,10 @@ class BodyReader:
                 "and their function"
             )
         return operations
+
+    def _check_open(self, operations: list[Op]) -> None:
+        if operations and operations[-1].spec.name in TERMINATORS:
+            self._cursor.fail(f"nothing can follow the {operations[-1].spec.name} of a block")
 
     def _operation(self, depth: int) -> Op:
         cursor, file = self._cursor, self._file
@@ -150,6 +155,7 @@ class BodyReader:
         block = Block(list(VALUE_TYPES.read(cursor, self._file)), [])
         self._values += len(block.arguments)
         for _ in range(cursor.count("operations")):
+            self._check_open(block.operations)
             block.operations.append(self._operation(depth))
         self._values = values
         return block

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tileir.bytecode.decode import decode
-from tileir.bytecode.fields import Encoding, Enum, Index
+from tileir.bytecode.fields import UNIT, Encoding, Enum, Index
 from tileir.bytecode.records import Block, File, Function, Op, Record
 from tileir.bytecode.sections import read_header, read_sections
 from tileir.bytecode.stream import Cursor
@@ -14,6 +14,9 @@ from tileir.bytecode.tags import DYNAMIC, HINTS, TypedFloat, TypedInteger
 
 _MAX_CONSTANT_BYTES = 16
 _MAX_STRING = 60
+_SELF_EXPLANATORY = frozenset(
+    ["integer", "float", "bool", "type", "string", "array", "dictionary", "optimization_hints"]
+)
 
 
 def dump(data: bytes) -> str:
@@ -107,7 +110,9 @@ def _attributes(file: File, op: Op) -> Iterator[str]:
     for attribute in op.spec.attributes:
         if attribute.name in op.attributes:
             value = op.attributes[attribute.name]
-            yield f"{attribute.name}={_value(file, attribute.encoding, value)}"
+            is_unit = attribute.encoding is UNIT
+            text = "" if is_unit else f"={_value(file, attribute.encoding, value)}"
+            yield f"{attribute.name}{text}"
 
 
 def _location(index: int) -> str:
@@ -128,16 +133,22 @@ def _value(file: File, encoding: Encoding, value: Any) -> str:
         return _string(file, value)
     if encoding == Index("types"):
         return _type(file, value)
-    if isinstance(encoding, TypedInteger | TypedFloat):
-        return f"{_type(file, value[0])} {value[1]:#x}"
+    if isinstance(encoding, TypedInteger):
+        return f"{value[1]} : {_type(file, value[0])}"
+    if isinstance(encoding, TypedFloat):
+        return f"{value[1]:#x} : {_type(file, value[0])}"
     if isinstance(value, dict):
         return _entries(file, value)
     if isinstance(value, Record):
         return _attribute(file, value)
     if isinstance(value, tuple):
-        items = (_attribute(file, v) if isinstance(v, Record) else str(v) for v in value)
+        items = (_attribute(file, v) if isinstance(v, Record) else _plain(v) for v in value)
         return "[" + ", ".join(items) + "]"
-    return str(value)
+    return _plain(value)
+
+
+def _plain(value: int) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _entries(file: File, entries: dict[int, Record]) -> str:
@@ -146,12 +157,10 @@ def _entries(file: File, entries: dict[int, Record]) -> str:
 
 
 def _attribute(file: File, record: Record) -> str:
-    if len(record.fields) == 1:
-        (item,) = (f for f in record.spec.fields if f.name in record.fields)
-        value = _value(file, item.encoding, record.fields[item.name])
-        plain = record.spec.name in ("bool", "dictionary", "optimization_hints", "array", "string")
-        return value if plain else f"{record.spec.name}<{value}>"
-    return _record(file, record)
+    if record.spec.name not in _SELF_EXPLANATORY:
+        return _record(file, record)
+    (item,) = record.spec.fields
+    return _value(file, item.encoding, record.fields[item.name])
 
 
 def _record(file: File, record: Record) -> str:

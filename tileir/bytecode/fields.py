@@ -231,7 +231,6 @@ class Flags:
 U64 = Varint(64)
 U63 = Varint(63)
 """A number that MLIR holds as a signed one."""
-U32 = Varint(32)
 U31 = Varint(31)
 SIGNED_VARINT = SignedVarint()
 BOOL = Bool()

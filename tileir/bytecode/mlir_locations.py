@@ -156,7 +156,7 @@ class EntryLocations:
             return next((s for leaf in _all_leaves(entry) for s in _sources(leaf)), None)
         node = _node(self._root)
         name, directory = map(_text, _node(node.fields[0]).fields)
-        return Source(os.path.join(directory, name), node.numbers[0], 0)
+        return Source(os.path.join(directory, name), _number(node.numbers[0]), 0)
 
     def _find_subprogram(self, own: Source) -> int:
         """The record of the entry's subprogram, which is made up if there is no debug scope."""
@@ -219,7 +219,7 @@ class EntryLocations:
 
     def _add_scope(self, attribute: ir.Attribute) -> int:
         node = _node(attribute)
-        fields, numbers = node.fields, node.numbers
+        fields, numbers = node.fields, [_number(each) for each in node.numbers]
         match node.kind:
             case "di_file":
                 name, directory = map(_text, fields)
@@ -275,6 +275,11 @@ def _text(attribute: Any) -> str:
     return attribute.value_bytes.decode("utf-8", "replace")
 
 
+def _number(value: int) -> int:
+    """A line or column; the bindings give those from 2^31 on as negative numbers."""
+    return value if 0 <= value < 1 << 31 else (1 << 31) - 1
+
+
 def _root(scope: ir.Attribute) -> ir.Attribute:
     """The subprogram that a scope lies in."""
     while (node := _node(scope)).kind == "di_lexical_block":
@@ -292,7 +297,8 @@ def _sources(location: ir.Location) -> Iterator[Source]:
     """Every `file:line:col` in a location, those of callers before those of callees."""
     for leaf in _leaves(location):
         if leaf.is_a_file():
-            yield Source(_filename(leaf), leaf.start_line, leaf.start_col)
+            line, column = (_number(n) for n in (leaf.start_line, leaf.start_col))
+            yield Source(_filename(leaf), line, column)
         else:
             yield from _sources(ir.Location.from_attr(_node(leaf.attr).fields[0]))
 

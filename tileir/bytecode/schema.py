@@ -380,6 +380,9 @@ OPERATIONS: tuple[OpSpec, ...] = (
 )  # fmt: skip
 
 BY_OPCODE: Mapping[int, OpSpec] = {spec.opcode: spec for spec in OPERATIONS}
+TERMINATORS = frozenset(("break", "continue", "return", "yield"))
+"""Operations that end a block."""
+
 BY_NAME: Mapping[str, OpSpec] = {spec.name: spec for spec in OPERATIONS}
 
 FUNCTION_PRIVATE = 1

@@ -18,7 +18,6 @@ from tileir.bytecode.fields import (
     STRING,
     TYPE,
     U31,
-    U32,
     U64,
     DebugIndex,
     Encoding,
@@ -333,8 +332,8 @@ DEBUG = TagTable(
             (
                 Field("scope", _SCOPE),
                 Field("file", _FILE),
-                Field("line", U32),
-                Field("column", U32),
+                Field("line", U31),
+                Field("column", U31),
             ),
         ),
         RecordSpec(
@@ -343,8 +342,8 @@ DEBUG = TagTable(
             (
                 Field("scope", _SCOPE),
                 Field("filename", STRING),
-                Field("line", U32),
-                Field("column", U32),
+                Field("line", U31),
+                Field("column", U31),
             ),
         ),
         RecordSpec(
@@ -352,11 +351,11 @@ DEBUG = TagTable(
             "subprogram",
             (
                 Field("file", _FILE),
-                Field("line", U32),
+                Field("line", U31),
                 Field("name", STRING),
                 Field("linkage_name", STRING),
                 Field("compile_unit", DebugIndex(("compile_unit",))),
-                Field("scope_line", U32),
+                Field("scope_line", U31),
                 Field("flags", Flags(), since=V13_5),  # no flag exists yet
             ),
         ),
