@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.locations import plain_location
 from tileir.ir import InsertionPoint, Operation
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module registers its rules)
@@ -39,7 +40,7 @@ class ConvertCudaTile(ModulePass):
                 op.operation.erase()
 
     def _convert(self, tile_module: Operation) -> None:
-        builder = Builder(InsertionPoint(tile_module), tile_module.location)
+        builder = Builder(InsertionPoint(tile_module), plain_location(tile_module.location))
         gpu_module = builder.create(
             "gpu.module", attributes={"sym_name": tile_module.attributes["sym_name"]}, regions=1
         )

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag
+from tileir.compiler.locations import location_text, plain_location
 from tileir.errors import UnsupportedError
 from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
-from tileir.passes.convert_cuda_tile.converter import Converter, is_token, location_text, lowers
+from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
 
 HINTS_ATTRIBUTE = "tile_gpu.optimization_hints"
 
@@ -165,7 +166,7 @@ def _convert_to_end(c: Converter, ops: Sequence[OpView], frame: Frame) -> list[V
     """Converts operations up to and with their terminator; returns what the frame ends with."""
     for i, op in enumerate(ops):
         if _short(op) in (*_EXITS, "yield"):
-            c.builder.location = op.location
+            c.builder.location = plain_location(op.location)
             return frame.finish(c, op)
         if _leaves(op):
             return _convert_leaving_branch(c, op, list(ops[i + 1 :]), frame)
@@ -192,7 +193,7 @@ def _convert_leaving_branch(
 
 def _build_if(c: Converter, op: OpView, frame: Frame) -> list[Value]:
     """An scf.if whose branches end with the values of `frame`."""
-    c.builder.location = op.location
+    c.builder.location = plain_location(op.location)
     condition = c[op.operation.operands[0]]
     new = c.builder.create("scf.if", [condition], frame.types, regions=2)
     for region, old in zip(new.regions, op.operation.regions, strict=True):
@@ -210,7 +211,7 @@ def _with_yield(op: OpView, region) -> list[OpView]:
     ops = list(block)
     if not ops or _short(ops[-1]) not in (*_EXITS, "yield"):
         point = InsertionPoint(block)
-        builder = Builder(point, op.location)
+        builder = Builder(point, plain_location(op.location))
         ops.append(builder.create("cuda_tile.yield").opview)
     return ops
 
@@ -281,7 +282,7 @@ def _bind_arguments(c: Converter, old: Block, new: Block) -> None:
 def convert_entry(builder: Builder, op: OpView) -> None:
     """An entry becomes a `gpu.func` with the same parameters; hints stay as an attribute."""
     c = Converter(builder)
-    builder.location = op.location
+    builder.location = plain_location(op.location)
     old_body = op.operation.regions[0].blocks[0]
     inputs = [c.type(a.type) for a in old_body.arguments]
     attributes = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import element_type, has_flag, keyword
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import IntegerType, OpView, Type, Value
-from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, location_text, lowers
+from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
 
 #: Mantissa and exponent bits: a conversion is exact if neither shrinks.
 _FORMATS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.locations import location_text, plain_location
 from tileir.compiler.tile_types import is_tile_type
 from tileir.dialects.cuda_tile import PtrType, TokenType
 from tileir.errors import UnsupportedError
@@ -143,7 +144,7 @@ class Converter:
     # ---- walking -----------------------------------------------------------------------------
 
     def convert_op(self, op: OpView) -> None:
-        self.builder.location = op.location
+        self.builder.location = plain_location(op.location)
         name = op.operation.name
         rule = RULES.get(name)
         if rule is None:
@@ -167,7 +168,3 @@ def is_token(type_: Type) -> bool:
 def is_pointer(type_: Type) -> bool:
     return isinstance(type_, PtrType)
 
-
-def location_text(op: OpView) -> str:
-    """`file:line:col` of an operation, as far as its location says."""
-    return str(op.location).removeprefix("loc(").removesuffix(")").replace('"', "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileir.compiler.builder import Builder
 from tileir.compiler.constants import retype
 from tileir.compiler.ir_util import element_bytes, keyword
+from tileir.compiler.locations import plain_location
 from tileir.ir import DenseElementsAttr, IntegerAttr, OpView, ShapedType
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 
@@ -14,7 +15,7 @@ def convert_global(builder: Builder, op: OpView) -> None:
     attributes = op.operation.attributes
     value = DenseElementsAttr(attributes["value"])
     shaped = ShapedType(value.type)
-    builder.location = op.location
+    builder.location = plain_location(op.location)
     alignment = IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else 0
     tensor = builder.type(f"tensor<{shaped.shape[0]}x{shaped.element_type}>")
     private = keyword(op, "symbol_visibility", "public") == "private"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keyword
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import OpView, ShapedType, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
-from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
+from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes, segments
 
 

@@ -20,11 +20,12 @@ from tileir.dialects.cuda_tile import (
     StridedViewType,
     assume_predicate,
 )
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
-from tileir.passes.convert_cuda_tile.converter import Converter, location_text, lowers
+from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View
 
 _PADDING = {

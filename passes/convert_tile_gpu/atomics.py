@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.tile_types import tile_info
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.global_memory import TensorAccess, both, pointer_to
@@ -133,7 +134,7 @@ def _atomic_red(l: Lowering, op: OpView) -> None:
     owner = l.owns(info.layout)
     kind = keyword(op, "kind")
     if kind == "xchg":
-        raise UnsupportedError("atomic_red has no exchange", location=str(op.location))
+        raise UnsupportedError("atomic_red has no exchange", location=location_text(op))
     for register, offset in enumerate(info.layout.register_offsets):
         guard = both(l, access.inside(offset), owner)
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.tile_types import tile_info
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import OpView, StringAttr, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
@@ -19,7 +20,7 @@ def _ftof(l: Lowering, op: OpView) -> None:
     if _FP8.keys() & {source, result} and l.target.capability < _FP8_CAPABILITY:
         raise UnsupportedError(
             f"{l.target} has no conversion between {source} and {result}",
-            location=str(op.location), remedy="fp8 needs sm_89 or newer",
+            location=location_text(op), remedy="fp8 needs sm_89 or newer",
         )  # fmt: skip
     count = len(l.flat_types(op.operation.results))
     values = l.registers(op.operation.operands[0], count)

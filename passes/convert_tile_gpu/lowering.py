@@ -14,6 +14,7 @@ from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info
+from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Type, Value
 
@@ -256,7 +257,7 @@ class Lowering:
         elif not op.operation.regions:
             self._clone(op)
         else:
-            raise UnsupportedError(f"no code for '{name}' in a kernel", location=str(op.location))
+            raise UnsupportedError(f"no code for '{name}' in a kernel", location=location_text(op))
 
     def _clone(self, op: OpView) -> None:
         """An operation on scalars stays as it is."""

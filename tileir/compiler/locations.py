@@ -1,0 +1,30 @@
+"""Source locations without the debug scopes of Tile IR.
+
+`cuda_tile` keeps the scopes of its debug information in its locations (`di_loc`). LLVM knows other
+scopes; after `convert-cuda-tile` a location is the plain `file:line:column`.
+"""
+
+from __future__ import annotations
+
+from tileir.dialects.cuda_tile import debug_node
+from tileir.ir import Location, OpView
+
+
+def plain_location(location: Location) -> Location:
+    """`location` with every `di_loc` replaced by the place it names."""
+    if location.is_a_file():
+        return location
+    if location.is_a_callsite():
+        return Location.callsite(
+            plain_location(location.callee), [plain_location(location.caller)]
+        )
+    if location.is_a_name():
+        return plain_location(location.child_loc)
+    node = debug_node(location.attr)
+    return plain_location(Location.from_attr(node.fields[0])) if node is not None else location
+
+
+def location_text(op: OpView) -> str:
+    """`file:line:column` of an operation, as far as its location says."""
+    text = str(plain_location(op.location))
+    return text.removeprefix("loc(").removesuffix(")").replace('"', "")
