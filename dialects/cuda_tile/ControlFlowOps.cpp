@@ -1,6 +1,7 @@
 // Structured control flow: syntax and verifiers.
 
 #include "AsmFormat.h"
+#include "ControlFlow.h"
 #include "Verify.h"
 
 #include "mlir/IR/Builders.h"
@@ -42,14 +43,6 @@ static void printBody(OpAsmPrinter &printer, Region &region) {
   printer << ' ';
   printer.printRegion(region, /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/!implicit);
-}
-
-/// The innermost loop around `op`, through branches only; null if there is none.
-static Operation *getEnclosingLoop(Operation *op) {
-  Operation *parent = op->getParentOp();
-  while (isa_and_nonnull<IfOp>(parent))
-    parent = parent->getParentOp();
-  return isa_and_nonnull<ForOp, LoopOp>(parent) ? parent : nullptr;
 }
 
 static LogicalResult verifyOperandTypes(Operation *op, TypeRange expected, StringRef what) {

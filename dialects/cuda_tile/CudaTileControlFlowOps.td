@@ -6,8 +6,17 @@
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "CudaTileCoreOps.td"
 
+// `break`, `continue` and `return` may leave from within branches, which MLIR's
+// RegionBranchOpInterface cannot state (every jump must come from a terminator
+// of the operation's own regions): no operation here implements it, and
+// analyses take the conservative way. Side effects of a loop are those of its
+// body, without the jumps that end in the loop itself.
+
 def CudaTile_ForOp : CudaTile_RegionOp<"for", [
-    RecursiveMemoryEffects, SingleBlock]> {
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames", "getAsmBlockArgumentNames"]>,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, ["getLoopInductionVars"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ConditionallySpeculatable>, SingleBlock]> {
   let summary = "counted loop";
   let description = [{
     Runs from `lower_bound` up to but not including `upper_bound`; `step` must
@@ -26,9 +35,12 @@ def CudaTile_ForOp : CudaTile_RegionOp<"for", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
-def CudaTile_LoopOp : CudaTile_RegionOp<"loop", [RecursiveMemoryEffects]> {
+def CudaTile_LoopOp : CudaTile_RegionOp<"loop", [
+    OpAsmOpInterface, DeclareOpInterfaceMethods<LoopLikeOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, SingleBlock]> {
   let summary = "loop until `break`";
   let description = [{
     `continue` carries values of the types of the initial values to the next
@@ -46,9 +58,11 @@ def CudaTile_LoopOp : CudaTile_RegionOp<"loop", [RecursiveMemoryEffects]> {
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
-def CudaTile_IfOp : CudaTile_RegionOp<"if", [RecursiveMemoryEffects]> {
+def CudaTile_IfOp : CudaTile_RegionOp<"if", [
+    OpAsmOpInterface, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "branch";
   let description = [{
     With results, each branch yields them or leaves by `break`, `continue` or
@@ -63,34 +77,40 @@ def CudaTile_IfOp : CudaTile_RegionOp<"if", [RecursiveMemoryEffects]> {
   let regions = (region SizedRegion<1>:$then_region, MaxSizedRegion<1>:$else_region);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 class CudaTile_TerminatorOp<string mnemonic, list<Trait> traits = []>
-    : CudaTile_Op<mnemonic, !listconcat([Pure, Terminator], traits)> {
+    : CudaTile_Op<mnemonic, !listconcat([Terminator], traits)> {
   let arguments = (ins Variadic<CudaTile_CarriedType>:$operands);
   let assemblyFormat = "($operands^ `:` custom<TileIRTypes>(type($operands)))? attr-dict";
   let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
+/// A jump out of the branches around it. One that stands in a branch has an
+/// effect, lest the branch be erased as dead.
+class CudaTile_JumpOp<string mnemonic>
+    : CudaTile_TerminatorOp<mnemonic, [
+          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AlwaysSpeculatable]> {
+  let hasVerifier = 1;
+}
+
 def CudaTile_YieldOp : CudaTile_TerminatorOp<"yield", [
-    ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
+    Pure, ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
   let summary = "end of a branch or of a combiner";
   let hasVerifier = 1;
 }
 
-def CudaTile_ContinueOp : CudaTile_TerminatorOp<"continue"> {
+def CudaTile_ContinueOp : CudaTile_JumpOp<"continue"> {
   let summary = "next round of the innermost loop";
-  let hasVerifier = 1;
 }
 
-def CudaTile_BreakOp : CudaTile_TerminatorOp<"break"> {
+def CudaTile_BreakOp : CudaTile_JumpOp<"break"> {
   let summary = "leave the innermost `loop`";
-  let hasVerifier = 1;
 }
 
-def CudaTile_ReturnOp : CudaTile_TerminatorOp<"return"> {
+def CudaTile_ReturnOp : CudaTile_JumpOp<"return"> {
   let summary = "leave the kernel";
-  let hasVerifier = 1;
 }
 
 #endif // CUDA_TILE_CONTROL_FLOW_OPS_TD

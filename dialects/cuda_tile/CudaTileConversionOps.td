@@ -5,8 +5,10 @@
 
 include "CudaTileOpBase.td"
 
-class CudaTile_ConversionOp<string mnemonic> : CudaTile_Op<mnemonic, [Pure]> {
+class CudaTile_ConversionOp<string mnemonic, list<Trait> traits = [Pure]>
+    : CudaTile_Op<mnemonic, traits> {
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def CudaTile_BitcastOp : CudaTile_ConversionOp<"bitcast"> {
@@ -20,11 +22,11 @@ def CudaTile_BitcastOp : CudaTile_ConversionOp<"bitcast"> {
   let assemblyFormat = [{
     $source attr-dict `:` custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
-  let hasFolder = 1;
 }
 
 def CudaTile_ExtIOp : CudaTile_ConversionOp<"exti"> {
   let summary = "widen an integer";
+  let hasCanonicalizeMethod = 1;
   let description = "Example: `%r = exti %x signed : tile<4xi8> -> tile<4xi32>`";
   let arguments = (ins CudaTile_AnyIntTile:$source, CudaTile_SignednessAttr:$signedness);
   let results = (outs CudaTile_IntTile:$result);
@@ -32,11 +34,11 @@ def CudaTile_ExtIOp : CudaTile_ConversionOp<"exti"> {
     $source custom<Keyword>($signedness) attr-dict `:`
     custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
-  let hasFolder = 1;
 }
 
-def CudaTile_TruncIOp : CudaTile_ConversionOp<"trunci"> {
+def CudaTile_TruncIOp : CudaTile_ConversionOp<"trunci", CudaTile_PureWhereDefined> {
   let summary = "narrow an integer";
+  let hasCanonicalizeMethod = 1;
   let description = [{
     `no_signed_wrap` promises that the dropped bits equal the sign bit of the
     result, `no_unsigned_wrap` that they are zero.
@@ -48,7 +50,6 @@ def CudaTile_TruncIOp : CudaTile_ConversionOp<"trunci"> {
     $source (`overflow` `` $overflow^)? attr-dict `:`
     custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
-  let hasFolder = 1;
 }
 
 def CudaTile_FToFOp : CudaTile_ConversionOp<"ftof"> {

@@ -5,15 +5,14 @@
 
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "CudaTileOpBase.td"
 
 /// Operations with regions print and parse their bodies without the dialect
 /// prefix.
-class CudaTile_RegionOp<string mnemonic, list<Trait> traits = []>
-    : CudaTile_Op<mnemonic, !listconcat([OpAsmOpInterface], traits)> {
+class CudaTile_RegionOp<string mnemonic, list<Trait> traits = [OpAsmOpInterface]>
+    : CudaTile_Op<mnemonic, traits> {
   let extraClassDeclaration = [{
     static ::llvm::StringRef getDefaultDialect() { return "cuda_tile"; }
   }];
@@ -24,7 +23,7 @@ class CudaTile_RegionOp<string mnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def CudaTile_ModuleOp : CudaTile_RegionOp<"module", [
-    IsolatedFromAbove, NoRegionArguments, SymbolTable, Symbol, NoTerminator, SingleBlock]> {
+    OpAsmOpInterface, IsolatedFromAbove, NoRegionArguments, SymbolTable, Symbol, NoTerminator, SingleBlock]> {
   let summary = "Tile IR module";
   let description = [{
     Holds entries and globals. The attribute `cuda_tile.extended` allows tile
@@ -38,7 +37,7 @@ def CudaTile_ModuleOp : CudaTile_RegionOp<"module", [
 }
 
 def CudaTile_EntryOp : CudaTile_RegionOp<"entry", [
-    IsolatedFromAbove, FunctionOpInterface, HasParent<"ModuleOp">]> {
+    OpAsmOpInterface, IsolatedFromAbove, FunctionOpInterface, HasParent<"ModuleOp">]> {
   let summary = "kernel";
   let description = [{
     A kernel that the host launches on a grid of tile blocks. Parameters are
@@ -57,6 +56,7 @@ def CudaTile_EntryOp : CudaTile_RegionOp<"entry", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     static ::llvm::StringRef getDefaultDialect() { return "cuda_tile"; }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
@@ -65,7 +65,8 @@ def CudaTile_EntryOp : CudaTile_RegionOp<"entry", [
   }];
 }
 
-def CudaTile_GlobalOp : CudaTile_Op<"global", [Symbol, HasParent<"ModuleOp">]> {
+def CudaTile_GlobalOp : CudaTile_Op<"global", [
+    DeclareOpInterfaceMethods<Symbol, ["getVisibility", "setVisibility"]>, HasParent<"ModuleOp">]> {
   let summary = "global variable";
   let description = [{
     Device memory with an initial value; `alignment` in bytes, 0 for the natural
@@ -95,7 +96,8 @@ def CudaTile_GetGlobalOp : CudaTile_Op<"get_global", [
 // Constants and shape
 //===----------------------------------------------------------------------===//
 
-def CudaTile_ConstantOp : CudaTile_Op<"constant", [Pure, ConstantLike]> {
+def CudaTile_ConstantOp : CudaTile_Op<"constant", [
+    Pure, ConstantLike, CudaTile_ResultNames]> {
   let summary = "constant tile";
   let description = [{
     One value for all elements, or a nested list of values.
@@ -117,9 +119,11 @@ def CudaTile_IotaOp : CudaTile_Op<"iota", [Pure]> {
   let results = (outs CudaTile_IntTile:$result);
   let assemblyFormat = "attr-dict `:` custom<TileIRType>(type($result))";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-class CudaTile_ShapeOp<string mnemonic> : CudaTile_Op<mnemonic, [Pure]> {
+class CudaTile_ShapeOp<string mnemonic>
+    : CudaTile_Op<mnemonic, [Pure, CudaTile_ResultNames]> {
   let arguments = (ins CudaTile_AnyTile:$source);
   let results = (outs CudaTile_AnyTile:$result);
   let assemblyFormat = [{
@@ -171,9 +175,10 @@ def CudaTile_CatOp : CudaTile_Op<"cat", [Pure]> {
     custom<TileIRType>(type($rhs)) `->` custom<TileIRType>(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def CudaTile_ExtractOp : CudaTile_Op<"extract", [Pure]> {
+def CudaTile_ExtractOp : CudaTile_Op<"extract", CudaTile_PureWhereDefined> {
   let summary = "take one slice of a tile";
   let description = [{
     The result's dimensions divide those of the source; index k picks the k-th
@@ -187,9 +192,11 @@ def CudaTile_ExtractOp : CudaTile_Op<"extract", [Pure]> {
     custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def CudaTile_InsertOp : CudaTile_Op<"insert", [Pure, AllTypesMatch<["destination", "result"]>]> {
+def CudaTile_InsertOp : CudaTile_Op<"insert", !listconcat(
+    CudaTile_PureWhereDefined, [AllTypesMatch<["destination", "result"]>])> {
   let summary = "replace one slice of a tile";
   let description = [{
     The inverse of `extract`: a new tile, `destination` with one slice replaced
@@ -203,6 +210,7 @@ def CudaTile_InsertOp : CudaTile_Op<"insert", [Pure, AllTypesMatch<["destination
     custom<TileIRType>(type($source)) `,` custom<TileIRType>(type($destination))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def CudaTile_SelectOp : CudaTile_Op<"select", [
@@ -249,6 +257,7 @@ def CudaTile_PackOp : CudaTile_Op<"pack", [Pure]> {
     $source attr-dict `:` custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def CudaTile_UnpackOp : CudaTile_Op<"unpack", [Pure]> {
@@ -260,13 +269,15 @@ def CudaTile_UnpackOp : CudaTile_Op<"unpack", [Pure]> {
     $source attr-dict `:` custom<TileIRType>(type($source)) `->` custom<TileIRType>(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Grid, promises, debugging
 //===----------------------------------------------------------------------===//
 
-class CudaTile_GridOp<string mnemonic> : CudaTile_Op<mnemonic, [Pure]> {
+class CudaTile_GridOp<string mnemonic>
+    : CudaTile_Op<mnemonic, [Pure, CudaTile_ResultNames]> {
   let results = (outs CudaTile_I32Scalar:$x, CudaTile_I32Scalar:$y, CudaTile_I32Scalar:$z);
   let assemblyFormat = "attr-dict `:` custom<GridType>(type($x), type($y), type($z))";
 }
@@ -281,7 +292,8 @@ def CudaTile_GetNumTileBlocksOp : CudaTile_GridOp<"get_num_tile_blocks"> {
   let description = "Each below 2^24. Example: `%x, %y, %z = get_num_tile_blocks : tile<i32>`";
 }
 
-def CudaTile_AssumeOp : CudaTile_Op<"assume", [Pure, AllTypesMatch<["value", "result"]>]> {
+def CudaTile_AssumeOp : CudaTile_Op<"assume", !listconcat(
+    CudaTile_PureWhereDefined, [AllTypesMatch<["value", "result"]>, CudaTile_ResultNames])> {
   let summary = "promise about a value";
   let description = [{
     Returns the value; a broken promise is undefined. The predicate is
@@ -335,15 +347,16 @@ def CudaTile_PrintOp : CudaTile_PrintBase<"print"> {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-class CudaTile_AggregateOp<string mnemonic> : CudaTile_RegionOp<mnemonic, [
-    RecursiveMemoryEffects, RecursivelySpeculatable]> {
+class CudaTile_AggregateOp<string mnemonic, Trait names> : CudaTile_RegionOp<mnemonic, [
+    names, RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<CudaTile_NumberTile>:$results);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;
 }
 
-def CudaTile_ReduceOp : CudaTile_AggregateOp<"reduce"> {
+def CudaTile_ReduceOp : CudaTile_AggregateOp<"reduce", DeclareOpInterfaceMethods<
+    OpAsmOpInterface, ["getAsmResultNames", "getAsmBlockArgumentNames"]>> {
   let summary = "reduce along one dimension";
   let description = [{
     Drops dimension `dim`. The body combines, for each operand, an element and
@@ -362,7 +375,7 @@ def CudaTile_ReduceOp : CudaTile_AggregateOp<"reduce"> {
                        ArrayAttr:$identities);
 }
 
-def CudaTile_ScanOp : CudaTile_AggregateOp<"scan"> {
+def CudaTile_ScanOp : CudaTile_AggregateOp<"scan", OpAsmOpInterface> {
   let summary = "inclusive prefix along one dimension";
   let description = [{
     As `reduce`, but keeps every partial result; `reverse` runs from the high

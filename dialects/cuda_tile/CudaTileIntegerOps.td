@@ -15,7 +15,7 @@ class CudaTile_IntBinaryOp<string mnemonic, list<Trait> traits = []>
 }
 
 class CudaTile_OverflowBinaryOp<string mnemonic, list<Trait> traits = []>
-    : CudaTile_ElementwiseOp<mnemonic, traits> {
+    : CudaTile_GuardedElementwiseOp<mnemonic, traits> {
   let arguments = (ins CudaTile_IntTile:$lhs, CudaTile_IntTile:$rhs,
                        CudaTile_DefaultOverflow:$overflow);
   let results = (outs CudaTile_IntTile:$result);
@@ -48,7 +48,7 @@ def CudaTile_AbsIOp : CudaTile_ElementwiseOp<"absi"> {
   let hasFolder = 1;
 }
 
-def CudaTile_NegIOp : CudaTile_ElementwiseOp<"negi"> {
+def CudaTile_NegIOp : CudaTile_GuardedElementwiseOp<"negi"> {
   let summary = "two's complement negation";
   let description = [{
     `no_unsigned_wrap` is not allowed; the attribute exists from 13.2 on.
@@ -65,6 +65,7 @@ def CudaTile_NegIOp : CudaTile_ElementwiseOp<"negi"> {
 
 def CudaTile_AddIOp : CudaTile_OverflowBinaryOp<"addi", [Commutative]> {
   let summary = "addition";
+  let hasCanonicalizeMethod = 1;
   let description = "Example: `%r = addi %a, %b overflow<no_wrap> : tile<4xi32>`";
 }
 
@@ -83,7 +84,7 @@ def CudaTile_MulhiIOp : CudaTile_IntBinaryOp<"mulhii", [Commutative]> {
   let description = "Example: `%r = mulhii %a, %b : tile<4xi32>`";
 }
 
-def CudaTile_DivIOp : CudaTile_ElementwiseOp<"divi"> {
+def CudaTile_DivIOp : CudaTile_GuardedElementwiseOp<"divi"> {
   let summary = "division";
   let description = [{
     Truncated; rounded up with `positive_inf`, down with `negative_inf` (signed
@@ -102,12 +103,19 @@ def CudaTile_DivIOp : CudaTile_ElementwiseOp<"divi"> {
   let hasVerifier = 1;
 }
 
-def CudaTile_RemIOp : CudaTile_SignedBinaryOp<"remi"> {
+def CudaTile_RemIOp : CudaTile_GuardedElementwiseOp<"remi"> {
   let summary = "remainder of the truncated division";
   let description = [{
     Has the sign of lhs; undefined when rhs is zero.
     Example: `%r = remi %a, %b signed : tile<4xi32>`
   }];
+  let arguments = (ins CudaTile_IntTile:$lhs, CudaTile_IntTile:$rhs,
+                       CudaTile_SignednessAttr:$signedness);
+  let results = (outs CudaTile_IntTile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs custom<Keyword>($signedness) attr-dict `:` custom<TileIRType>(type($result))
+  }];
+  let hasFolder = 1;
 }
 
 def CudaTile_MaxIOp : CudaTile_SignedBinaryOp<"maxi", [Commutative]> {

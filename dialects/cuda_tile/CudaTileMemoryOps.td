@@ -43,6 +43,7 @@ def CudaTile_LoadPtrTkoOp : CudaTile_Op<"load_ptr_tko", [
   let results = (outs CudaTile_NumberTile:$result, CudaTile_Token:$result_token);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko", [
@@ -67,7 +68,7 @@ def CudaTile_StorePtrTkoOp : CudaTile_Op<"store_ptr_tko", [
   let hasVerifier = 1;
 }
 
-def CudaTile_AllocaOp : CudaTile_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
+def CudaTile_AllocaOp : CudaTile_Op<"alloca"> {
   let summary = "scratch memory";
   let description = [{
     Valid until the enclosing block ends; private to the tile thread unless
@@ -75,7 +76,7 @@ def CudaTile_AllocaOp : CudaTile_Op<"alloca", [MemoryEffects<[MemAlloc]>]> {
     Example: `%p = alloca num_elem = 64, alignment = 128 global : tile<ptr<f32>>`
   }];
   let arguments = (ins I64Attr:$num_elem, I64Attr:$alignment, UnitAttr:$global);
-  let results = (outs CudaTile_PtrScalar:$result);
+  let results = (outs Res<CudaTile_PtrScalar, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
     `num_elem` `=` custom<PlainInteger>($num_elem) `,` `alignment` `=` custom<PlainInteger>($alignment)
     (`global` $global^)? attr-dict `:` custom<TileIRType>(type($result))
@@ -115,8 +116,9 @@ def CudaTile_MemoryFenceAliasTkoOp : CudaTile_Op<"memory_fence_alias_tko",
 // Atomics
 //===----------------------------------------------------------------------===//
 
-class CudaTile_AtomicOp<string mnemonic> : CudaTile_Op<mnemonic, [
-    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+class CudaTile_AtomicOp<string mnemonic, list<Trait> traits = []>
+    : CudaTile_Op<mnemonic, !listconcat([
+          AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>], traits)> {
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

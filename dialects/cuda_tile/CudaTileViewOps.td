@@ -6,7 +6,7 @@
 include "CudaTileMemoryOps.td"
 
 def CudaTile_MakeTensorViewOp : CudaTile_Op<"make_tensor_view", [
-    Pure, AttrSizedOperandSegments]> {
+    Pure, AttrSizedOperandSegments, CudaTile_ResultNames]> {
   let summary = "describe a tensor in memory";
   let description = [{
     One operand per dynamic dimension, then one per dynamic stride, all of one
@@ -24,7 +24,8 @@ def CudaTile_MakeTensorViewOp : CudaTile_Op<"make_tensor_view", [
   let hasVerifier = 1;
 }
 
-class CudaTile_MakeViewOp<string mnemonic, Type view> : CudaTile_Op<mnemonic, [Pure]> {
+class CudaTile_MakeViewOp<string mnemonic, Type view>
+    : CudaTile_Op<mnemonic, [Pure, CudaTile_ResultNames]> {
   let arguments = (ins CudaTile_TensorView:$tensor_view);
   let results = (outs view:$result);
   let hasCustomAssemblyFormat = 1;
@@ -98,6 +99,7 @@ def CudaTile_LoadViewTkoOp : CudaTile_Op<"load_view_tko", [
   let results = (outs CudaTile_NumberTile:$tile, CudaTile_Token:$result_token);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko", [
@@ -145,7 +147,8 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_AtomicOp<"atomic_red_view_tko"> {
 // Multicast objects (13.5)
 //===----------------------------------------------------------------------===//
 
-def CudaTile_MultimemLoadReduceViewTkoOp : CudaTile_AtomicOp<"multimem_load_reduce_view_tko"> {
+def CudaTile_MultimemLoadReduceViewTkoOp
+    : CudaTile_AtomicOp<"multimem_load_reduce_view_tko", [CudaTile_ResultNames]> {
   let summary = "load a tile reduced over the devices of a multicast object";
   let arguments = (ins CudaTile_MemoryOrderingAttr:$memory_ordering_semantics,
                        OptionalAttr<CudaTile_MemoryScopeAttr>:$memory_scope,

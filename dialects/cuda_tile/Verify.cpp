@@ -107,9 +107,3 @@ LogicalResult cuda_tile::verifyMask(Operation *op, TileType pointers, Value mask
     return success();
   return verifySameShape(op, "mask", cast<TileType>(mask.getType()), "the pointers", pointers);
 }
-
-DISubprogramAttr cuda_tile::getSubprogram(Attribute scope) {
-  while (auto block = dyn_cast_or_null<DILexicalBlockAttr>(scope))
-    scope = block.getScope();
-  return dyn_cast_or_null<DISubprogramAttr>(scope);
-}

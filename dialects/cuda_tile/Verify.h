@@ -47,9 +47,6 @@ mlir::LogicalResult verifyMask(mlir::Operation *op, TileType pointers, mlir::Val
 /// The element types that each atomic mode works on.
 mlir::LogicalResult verifyAtomicMode(mlir::Operation *op, AtomicRMWMode mode, mlir::Type element);
 
-/// A `debug scope` leads to this subprogram, through lexical blocks.
-DISubprogramAttr getSubprogram(mlir::Attribute scope);
-
 } // namespace cuda_tile
 
 #endif // TILEIR_DIALECTS_CUDA_TILE_VERIFY_H
