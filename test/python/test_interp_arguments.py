@@ -35,6 +35,7 @@ def test_wrong_argument(index, value, message):
     with pytest.raises(LaunchError) as caught:
         run(PARAMETERS, "", args)
     assert message in caught.value.reason
+    assert caught.value.location == "k.mlir:3:1"
 
 
 def test_wrong_number_of_arguments():

@@ -24,11 +24,15 @@ def fails(message: str, body: str, parameters: str = "", args=(), line: int | No
     return caught.value
 
 
-def arithmetic(text: str, a: int, b: int, ty: str = "i32") -> str:
+def arithmetic(text: str, a: int, b: int, ty: str = "i32", *, use: bool = True) -> str:
+    """An operation on two tiles, whose result is printed."""
+    result = text.split(" : ")[1].split(" -> ")[-1]
+    printed = f'%t = print_tko "%d", %r : {result} -> token' if use else ""
     return f"""
 %a = constant <{ty}: [1, {a}]> : tile<2x{ty}>
 %b = constant <{ty}: [1, {b}]> : tile<2x{ty}>
-%r = {text}"""
+%r = {text}
+{printed}"""
 
 
 @pytest.mark.parametrize(
@@ -44,8 +48,47 @@ def arithmetic(text: str, a: int, b: int, ty: str = "i32") -> str:
 def test_division_by_zero(text):
     body = arithmetic(f"{text} : tile<2xi32>", 5, 0)
     error = fails("division by zero in element [1]", body, line=3)
+    assert "undefined value reaches a print" in error.reason
     assert "in tile block (0, 0, 0)" in error.reason
     run("", body, check=False)
+    run("", arithmetic(f"{text} : tile<2xi32>", 5, 0, use=False))
+
+
+def test_scalars_are_reported_even_if_nothing_uses_them():
+    for text, message in (
+        ("divi %a, %b signed", "division by zero"),
+        ("remi %a, %b unsigned", "division by zero"),
+        ("shli %c, %c", "shift of i32 by 32: the amount must be below 32"),
+        ("addi %m, %c overflow<no_signed_wrap>", "signed overflow, although"),
+    ):
+        body = f"""
+%a = constant <i32: 5> : tile<i32>
+%b = constant <i32: 0> : tile<i32>
+%c = constant <i32: 32> : tile<i32>
+%m = constant <i32: 2147483647> : tile<i32>
+%r = {text} : tile<i32>"""
+        fails(message, body, line=5)
+
+
+def test_undefined_elements_that_padding_makes_are_fine():
+    """Dividing by zero padding beyond the edge is no error, since a store drops the results."""
+    tensor = "tensor_view<?xi32, strides=[1]>"
+    view = f"partition_view<tile=(8), padding_value = zero, {tensor}>"
+    body = f"""
+    %i = constant <i32: 0> : tile<i32>
+    %tp = make_tensor_view %p, shape = [%n], strides = [1] : tile<i32> -> {tensor}
+    %tq = make_tensor_view %q, shape = [%n], strides = [1] : tile<i32> -> {tensor}
+    %v = make_partition_view %tp : {view}
+    %w = make_partition_view %tq : {view}
+    %x, %t = load_view_tko weak %v[%i] : {view}, tile<i32> -> tile<8xi32>, token
+    %y = divi %x, %x signed : tile<8xi32>
+    %s = store_view_tko weak %y, %w[%i] : tile<8xi32>, {view}, tile<i32> -> token"""
+    parameters = "%p: tile<ptr<i32>>, %n: tile<i32>, %q: tile<ptr<i32>>"
+    x, y = np.arange(1, 6, dtype=I32), np.zeros(5, I32)
+    run(parameters, body, [x, 5, y])
+    assert y.tolist() == [1] * 5
+    fails("undefined value reaches a store: division by zero in element [2]", body, parameters,
+          [np.array([1, 2, 0, 4, 5], I32), 5, y])  # fmt: skip
 
 
 def test_division_overflow():
@@ -512,7 +555,7 @@ def test_conversion_out_of_range():
 %t = store_ptr_tko weak %p, %n : tile<ptr<i32>>, tile<i32> -> token"""
     p = np.zeros(1, I32)
     fails(
-        "undefined value reaches a store: ftoi of a value that the integer type cannot hold",
+        "undefined value reaches a store: ftoi of 3e+09, which no signed i32 holds",
         body,
         "%p: tile<ptr<i32>>",
         [p],

@@ -1,14 +1,21 @@
-"""Undefined behaviour of operations on values: a fault where an element breaks a rule."""
+"""Undefined behaviour of operations on values.
+
+Undefined elements of an arithmetic result are a `Problem`; what cannot be confined to an element
+is a fault.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from .faults import Fault
-from .numerics import integers
-from .numerics.formats import IntFormat, Tile
+from .numerics import int_float, integers
+from .numerics.formats import FloatFormat, IntFormat, Tile
+from .numerics.rounding import to_float64
+from .poison import Poison
 
 
 def _at(bad: Tile) -> str:
@@ -17,35 +24,71 @@ def _at(bad: Tile) -> str:
     return f" in element [{', '.join(map(str, where))}]" if where else ""
 
 
-def divisor(a: Tile, b: Tile, fmt: IntFormat, signed: bool) -> None:
+class Problem(NamedTuple):
+    """Elements whose result is undefined, and why."""
+
+    mask: Tile
+    reason: str
+
+
+def forbid(problem: Problem | None) -> None:
+    """A fault if there is a problem: for rank-0 tiles, which nothing can drop an element of."""
+    if problem is not None:
+        raise Fault(problem.reason)
+
+
+def undefined(problem: Problem | None, site: int) -> Poison | None:
+    """The elements of a tile as poison: an error only if one of them is used."""
+    return None if problem is None else Poison(np.asarray(problem.mask), site, problem.reason)
+
+
+def divisor(a: Tile, b: Tile, fmt: IntFormat, signed: bool) -> Problem | None:
     """Division by zero, or the signed minimum divided by -1."""
     zero = np.equal(b, 0)
-    if zero.any():
-        raise Fault(f"division by zero{_at(zero)}")
     if signed and fmt.bits > 1:
         minimum = np.equal(a, integers.bounds(fmt, True)[0]) & np.equal(b, -1)
         if minimum.any():
-            raise Fault(f"signed division overflows{_at(minimum)}: the minimum of {fmt.name} by -1")
+            reason = f"signed division overflows{_at(minimum)}: the minimum of {fmt.name} by -1"
+            return Problem(minimum | zero, reason)
+    return Problem(zero, f"division by zero{_at(zero)}") if zero.any() else None
 
 
-def shift(amount: Tile, fmt: IntFormat) -> None:
+def nonzero(b: Tile) -> Problem | None:
+    """A remainder by zero."""
+    zero = np.equal(b, 0)
+    return Problem(zero, f"division by zero{_at(zero)}") if zero.any() else None
+
+
+def shift(amount: Tile, fmt: IntFormat) -> Problem | None:
     """A shift by the width or more."""
     value = integers.as_unsigned(amount, fmt)
     bad = np.greater_equal(value, fmt.bits)
-    if bad.any():
-        found = int(np.asarray(value).flat[int(bad.argmax())])
-        raise Fault(
-            f"shift of {fmt.name} by {found}{_at(bad)}: the amount must be below {fmt.bits}"
-        )
+    if not bad.any():
+        return None
+    found = int(np.asarray(value).flat[int(bad.argmax())])
+    reason = f"shift of {fmt.name} by {found}{_at(bad)}: the amount must be below {fmt.bits}"
+    return Problem(bad, reason)
 
 
-def overflow(promise: str, broken_signed: Tile | None, broken_unsigned: Tile | None) -> None:
+def overflow(
+    promise: str, broken_signed: Tile | None, broken_unsigned: Tile | None
+) -> Problem | None:
     """A promise of `overflow<...>` that does not hold."""
     for kind, broken in (("signed", broken_signed), ("unsigned", broken_unsigned)):
         if broken is not None and broken.any():
-            raise Fault(
-                f"{kind} overflow{_at(broken)}, although `overflow<{promise}>` rules it out"
-            )
+            reason = f"{kind} overflow{_at(broken)}, although `overflow<{promise}>` rules it out"
+            return Problem(broken, reason)
+    return None
+
+
+def float_to_int(x: Tile, source: FloatFormat, target: IntFormat, signed: bool) -> Problem | None:
+    """A float that the integer type cannot hold."""
+    bad = int_float.int_range_broken(x, source, target, signed)
+    if not bad.any():
+        return None
+    value = float(to_float64(np.asarray(x), source).flat[int(bad.argmax())])
+    kind = "signed" if signed else "unsigned"
+    return Problem(bad, f"ftoi of {value:g}{_at(bad)}, which no {kind} {target.name} holds")
 
 
 def step(value: int) -> None:
@@ -124,10 +167,3 @@ def bounded(x: Tile, low: int | None, high: int | None) -> None:
         ends = ", ".join("?" if end is None else str(end) for end in (low, high))
         value = values.flat[int(bad.argmax())]
         raise Fault(f"broken assumption bounded<{ends}>{_at(bad)}: found {value}")
-
-
-def nonzero(b: Tile) -> None:
-    """A remainder by zero."""
-    zero = np.equal(b, 0)
-    if zero.any():
-        raise Fault(f"division by zero{_at(zero)}")

@@ -12,7 +12,7 @@ import numpy as np
 from mlir import ir
 
 from ..entries import choose_entry
-from ..errors import ExecutionError, ResourceError
+from ..errors import ExecutionError, LaunchError, ResourceError
 from ..runtime.launch import normalize_grid
 from .arguments import bind
 from .block import Block, CheckedBlock, Run
@@ -83,13 +83,22 @@ class Interpreter:
         space = AddressSpace()
         launch = Run(space, extents)
         launch.globals = self._map_globals(space)
-        arguments = bind(space, self._entries[name], args)
+        arguments = self._bind(space, name, args)
         code = self._translated(name)
         if self.check:
             launch.races = RaceChecker(code.locations.__getitem__, lambda n: _name(n, extents))
         with np.errstate(all="ignore"):
             _Execution(code, launch, extents).run(arguments)
         return _lines(launch.printed)
+
+    def _bind(self, space: AddressSpace, name: str, args: Sequence[Any]) -> list[Tile]:
+        entry = self._entries[name]
+        try:
+            return bind(space, entry, args)
+        except LaunchError as error:
+            raise LaunchError(
+                error.reason, location=access.place(entry), remedy=error.remedy
+            ) from None
 
     def _translated(self, name: str) -> Code:
         if name not in self._code:

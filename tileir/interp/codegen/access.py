@@ -9,7 +9,7 @@ from mlir import ir
 
 from ...dialects import cuda_tile
 from ...errors import UnsupportedError
-from ..numerics.formats import NUMBERS, Format, Number, PointerFormat, Tile
+from ..numerics.formats import NUMBERS, Format, IntFormat, Number, PointerFormat, Tile
 
 # An `ir.OpView`. Operands and results have generated names, which type checkers do not see.
 Op = Any
@@ -77,11 +77,17 @@ def bools(op: Op, name: str) -> tuple[bool, ...]:
     return values if any(values) else ()
 
 
+def place(op: Op) -> str | None:
+    """`file:line:col` of an operation, if it has one."""
+    match = _PLACE.search(str(op.location))
+    return f"{match[1]}:{match[2]}:{match[3]}" if match else None
+
+
 def location(op: Op) -> str:
     """`file:line:col` of an operation, or its text where it has no location."""
-    match = _PLACE.search(str(op.location))
-    if match is not None:
-        return f"{match[1]}:{match[2]}:{match[3]}"
+    found = place(op)
+    if found is not None:
+        return found
     text = str(op.operation).split("\n", 1)[0]
     return f"`{text if len(text) <= 120 else text[:117] + '...'}`"
 
@@ -105,6 +111,22 @@ def dense(attribute: Any, fmt: Number) -> tuple[Tile, bool]:
     if values.size == 1 or not any(values.strides):
         return values.reshape(-1)[:1].copy(), True
     return values.reshape(-1), False
+
+
+def known_integer(value: Any) -> int | None:
+    """The integer that all elements of a tile are known to have, looking through shapes."""
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner
+        name = op.operation.name
+        if name in ("cuda_tile.reshape", "cuda_tile.broadcast", "cuda_tile.assume"):
+            value = op.operation.operands[0]
+            continue
+        fmt = format_of(value.type.element_type) if name == "cuda_tile.constant" else None
+        if not isinstance(fmt, IntFormat):
+            return None
+        values, is_splat = dense(op.operation.attributes["value"], fmt)
+        return int(values[0]) if is_splat else None
+    return None
 
 
 def global_values(op: Op) -> Tile:

@@ -103,7 +103,7 @@ def _for(e: Emitter, op: Op) -> None:
     e.constant(induction, "induction")
     if e.check:
         step = f"integers.read({bounds[2].name}, {e.format_name(fmt)}, {signed})"
-        if bounds[2].splat is None or bounds[2].splat <= 0:
+        if (access.known_integer(op.step) or 0) <= 0:
             e.line(f"checks.step(int({step}))")
     carried = _carried(e, list(body.arguments)[1:], op.init_values)
     counter = e.new_slot(body.arguments[0])

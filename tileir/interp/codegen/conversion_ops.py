@@ -38,7 +38,7 @@ def _truncate(e: Emitter, op: Op) -> None:
     _, source, target = _formats(e, op)
     promise = keyword(op, "overflow", "none")
 
-    def statements(x: str) -> list[str]:
+    def problems(x: str) -> list[str]:
         if promise == "none":
             return []
         tests = [
@@ -49,7 +49,7 @@ def _truncate(e: Emitter, op: Op) -> None:
         ]
         return [f"checks.overflow({promise!r}, {', '.join(tests)})"]
 
-    e.elementwise(op, lambda x: f"integers.wrap({x}, {target})", checks=statements)
+    e.elementwise(op, lambda x: f"integers.wrap({x}, {target})", checks=problems)
 
 
 @translates("ftof")
@@ -75,17 +75,13 @@ def _float_to_int(e: Emitter, op: Op) -> None:
     slot, source, target = _formats(e, op)
     assert isinstance(slot.fmt, FloatFormat)
     assert isinstance(e.format_of(op.results[0]), IntFormat)
-    signed = is_signed(op)
-    arguments = f"{source}, {target}, {signed}"
-    result = e.elementwise(op, lambda x: f"int_float.to_int({x}, {arguments})")
-    if result.poison and not flag(op, "saturating"):
-        with e.hoisted(result.invariant):
-            broken = f"int_float.int_range_broken({slot.name}, {arguments})"
-            why = "ftoi of a value that the integer type cannot hold"
-            e.line(
-                f"{result.poison} = poison.join({result.poison}, "
-                f"poison.make({broken}, {e.site}, {why!r}))"
-            )
+    arguments = f"{source}, {target}, {is_signed(op)}"
+
+    def problems(x: str) -> list[str]:
+        return [] if flag(op, "saturating") else [f"checks.float_to_int({x}, {arguments})"]
+
+    convert = f"int_float.to_int({{}}, {arguments})".format
+    e.elementwise(op, convert, problems, only_if_used=True)
 
 
 @translates("int_to_ptr", "ptr_to_int", "ptr_to_ptr")

@@ -27,8 +27,10 @@ def _assume(e: Emitter, op: Op) -> None:
         return
     # A promise that is made on every path may be checked once a launch.
     once = value.invariant and e.unconditional and not e.in_combiner
+    # Nothing is promised of undefined elements.
+    guard = f"if {value.poison} is None: " if value.poison else ""
     with e.hoisted(once):
-        e.line(_test(e, value, predicate))
+        e.line(guard + _test(e, value, predicate))
 
 
 def _is_immaterial(value: ir.Value) -> bool:

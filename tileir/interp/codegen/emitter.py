@@ -48,7 +48,6 @@ class Slot:
     held: Shape
     poison: str | None
     invariant: bool
-    splat: int | None = None  # the value of an integer constant
 
     @property
     def number(self) -> Number:
@@ -117,6 +116,7 @@ class Emitter:
         self.site = -1
         self.suspends = False  # the block function must be a generator
         self.in_combiner = False
+        self.may_drop_poison = False  # undefined elements flow in, and nothing follows them
         self.unconditional = True  # every block gets here
         self.loops: list[Frame] = []
         self._branches: list[list[Slot]] = []
@@ -176,12 +176,13 @@ class Emitter:
         return self._branches[-1]
 
     @contextmanager
-    def combiner(self) -> Iterator[None]:
-        """Inside the function of a reduction."""
-        previous, self.in_combiner = self.in_combiner, True
+    def combiner(self, of_undefined: bool) -> Iterator[None]:
+        """Inside the function of a reduction, of operands that may have undefined elements."""
+        previous = self.in_combiner, self.may_drop_poison
+        self.in_combiner, self.may_drop_poison = True, of_undefined
         with self._conditional():
             yield
-        self.in_combiner = previous
+        self.in_combiner, self.may_drop_poison = previous
 
     @contextmanager
     def _conditional(self) -> Iterator[None]:
@@ -242,7 +243,6 @@ class Emitter:
                 of.held if held is None else held,
                 of.poison,
                 of.invariant,
-                of.splat,
             ),
         )
 
@@ -251,10 +251,6 @@ class Emitter:
         if slot.held == slot.shape:
             return slot.name
         return f"expand({slot.name}, {slot.shape})"
-
-    def splat_of(self, value: ir.Value) -> int | None:
-        """The integer that all elements are known to have."""
-        return self.slot(value).splat
 
     def format_of(self, value: ir.Value) -> Any:
         """The format of a tile's elements."""
@@ -281,25 +277,34 @@ class Emitter:
         self,
         op: Op,
         expression: Callable[..., str],
-        operands: Sequence[ir.Value] | None = None,
-        checks: Callable[..., Sequence[str]] | None = None,
-        hoistable: bool = True,
+        checks: Callable[..., list[str]] | None = None,
+        *,
+        only_if_used: bool = False,
     ) -> Slot:
         """Emits `result = expression(names of operands)`, in the launch function if possible.
 
-        `checks(names)` gives statements to run before, when checking is on.
+        `checks(names)` gives expressions for `Problem`s of the operands. A rank-0 tile with one
+        is an error at once, unless `only_if_used`; in a larger tile its elements are undefined.
         """
-        slots = [self.slot(value) for value in (op.operands if operands is None else operands)]
+        slots = [self.slot(value) for value in op.operands]
         names = [slot.name for slot in slots]
-        before = list(checks(*names)) if checks and self.check else []
-        invariant = hoistable and not before and all(s.invariant for s in slots)
-        invariant = invariant and not self.in_combiner
         held = np.broadcast_shapes(*(slot.held for slot in slots))
-        result = self.new_slot(op.results[0], held=held, invariant=invariant)
-        with self.hoisted(invariant):
-            for statement in before:
-                self.line(statement)
+        result = self.new_slot(op.results[0], held=held)
+        problems = checks(*names) if checks and self.check and not self.may_drop_poison else []
+        certain = not result.shape and not any(slot.poison for slot in slots)
+        at_once = bool(problems) and certain and not only_if_used
+        invariant = all(slot.invariant for slot in slots) and not self.in_combiner
+        result.invariant = invariant and not at_once
+        with self.hoisted(result.invariant):
+            if at_once:
+                for problem in problems:
+                    self.line(f"checks.forbid({problem})")
             self.line(f"{result.name} = {expression(*names)}")
             if result.poison:
                 self.line(f"{result.poison} = {self.poison_of(*slots)}")
+                for problem in [] if at_once else problems:
+                    self.line(
+                        f"{result.poison} = poison.join({result.poison}, "
+                        f"checks.undefined({problem}, {self.site}))"
+                    )
         return result

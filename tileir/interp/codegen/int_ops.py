@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from ..numerics import integers
 from ..numerics.formats import I1, IntFormat
+from . import access
 from .access import Op, is_signed, keyword
 from .emitter import Emitter
 from .registry import translates
 
-# The statements that check operands, given their names.
-Statements = Callable[..., list[str]]
+# Expressions for what is wrong with operands, given their names.
+Problems = Callable[..., list[str]]
 
 
 def int_format(e: Emitter, op: Op) -> tuple[IntFormat, str]:
@@ -25,13 +26,13 @@ def _name(op: Op) -> str:
     return op.operation.name.removeprefix("cuda_tile.")
 
 
-def _promise(op: Op, function: str, fmt: str) -> Statements | None:
-    """Statements that check `overflow<...>`, as a function of the operands' names."""
+def _promise(op: Op, function: str, fmt: str) -> Problems | None:
+    """Problems that check `overflow<...>`, as a function of the operands' names."""
     promise = keyword(op, "overflow", "none")
     if promise == "none":
         return None
 
-    def statements(*names: str) -> list[str]:
+    def problems(*names: str) -> list[str]:
         arguments = ", ".join([*names, fmt])
         tests = [
             f"integers.{function}({arguments}, {signed})" if promise in kinds else "None"
@@ -42,7 +43,7 @@ def _promise(op: Op, function: str, fmt: str) -> Statements | None:
         ]
         return [f"checks.overflow({promise!r}, {', '.join(tests)})"]
 
-    return statements
+    return problems
 
 
 @translates("addi", "subi", "muli")
@@ -63,12 +64,12 @@ def _negate(e: Emitter, op: Op) -> None:
     fmt, name = int_format(e, op)
     promise = keyword(op, "overflow", "none")
 
-    def statements(x: str) -> list[str]:
+    def problems(x: str) -> list[str]:
         if promise == "none":
             return []
         return [f"checks.overflow({promise!r}, {x} == {integers.bounds(fmt, True)[0]}, None)"]
 
-    e.elementwise(op, lambda x: f"integers.negate({x}, {name})", checks=statements)
+    e.elementwise(op, lambda x: f"integers.negate({x}, {name})", checks=problems)
 
 
 @translates("absi")
@@ -93,7 +94,7 @@ def _divide(e: Emitter, op: Op) -> None:
             return f"{a} // {b}"
         return f"integers.divide({a}, {b}, {name}, {signed}, {mode!r})"
 
-    e.elementwise(op, expression, checks=_divisor_check(e, op, name, signed))
+    e.elementwise(op, expression, checks=_divisor_check(op, name, signed))
 
 
 @translates("remi")
@@ -103,15 +104,13 @@ def _remainder(e: Emitter, op: Op) -> None:
     e.elementwise(
         op,
         lambda a, b: f"integers.remainder({a}, {b}, {name}, {signed})",
-        checks=_divisor_check(e, op, name, signed, remainder=True),
+        checks=_divisor_check(op, name, signed, remainder=True),
     )
 
 
-def _divisor_check(
-    e: Emitter, op: Op, fmt: str, signed: bool, remainder: bool = False
-) -> Statements | None:
+def _divisor_check(op: Op, fmt: str, signed: bool, remainder: bool = False) -> Problems | None:
     """The check of a divisor, left out where it is a constant that cannot fail."""
-    known = e.splat_of(op.operands[1])
+    known = access.known_integer(op.operands[1])
     if known is not None and known not in (0, -1):
         return None
     if remainder:
@@ -138,10 +137,10 @@ def _shift(e: Emitter, op: Op) -> None:
     fmt, name = int_format(e, op)
     left = _name(op) == "shli"
     promise = _promise(op, "shift_left_overflows", name) if left else None
-    known = e.splat_of(op.operands[1])
+    known = access.known_integer(op.operands[1])
     safe = known is not None and 0 <= known < fmt.bits
 
-    def statements(a: str, n: str) -> list[str]:
+    def problems(a: str, n: str) -> list[str]:
         found = [] if safe else [f"checks.shift({n}, {name})"]
         return found + (promise(a, n) if promise else [])
 
@@ -150,7 +149,7 @@ def _shift(e: Emitter, op: Op) -> None:
             return f"integers.shift_left({a}, {n}, {name})"
         return f"integers.shift_right({a}, {n}, {name}, {is_signed(op)})"
 
-    e.elementwise(op, expression, checks=statements)
+    e.elementwise(op, expression, checks=problems)
 
 
 @translates("andi", "ori", "xori")

@@ -44,7 +44,8 @@ def _combiner(e: Emitter, op: Op) -> str:
     """Emits the combiner as a local function and returns its name."""
     body = body_of(op.operation.regions[0])
     name = e.fresh("combine")
-    with e.combiner():
+    undefined = any(e.slot(value).poison for value in op.operands)
+    with e.combiner(undefined):
         arguments = [e.new_slot(argument) for argument in body.arguments]
         site = e.site
         e.line(f"def {name}({', '.join(slot.name for slot in arguments)}):")

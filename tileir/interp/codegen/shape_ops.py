@@ -21,10 +21,7 @@ def _constant(e: Emitter, op: Op) -> None:
     values, splat = access.dense(op.operation.attributes["value"], fmt)
     held = (1,) * len(shape) if splat else shape
     tile = values.reshape(held)
-    slot = Slot(e.constant(tile if shape else tile[()]), fmt, shape, held, None, True)
-    if splat and isinstance(fmt, IntFormat):
-        slot.splat = int(values[0])
-    e.bind(result, slot)
+    e.bind(result, Slot(e.constant(tile if shape else tile[()]), fmt, shape, held, None, True))
 
 
 @translates("iota")
@@ -72,7 +69,6 @@ def _reshape(e: Emitter, op: Op) -> None:
     scalar = "[()]" if not held else ""  # rank-0 tiles are NumPy scalars where possible
     result = _reshaped(e, op, f"{value}.reshape({held}){scalar}", f"m.reshape({shape})")
     result.held = held
-    result.splat = source.splat
 
 
 @translates("permute")

@@ -80,7 +80,7 @@ class _Analysis:
             return op.mask is not None
         if name == "cuda_tile.atomic_cas_tko":
             return op.mask is not None and op.cmp in self.found
-        if name == "cuda_tile.ftoi" and not access.flag(op, "saturating"):
+        if _has_undefined_cases(op):
             return True
         return name not in _FRESH and any(value in self.found for value in op.operands)
 
@@ -91,6 +91,20 @@ class _Analysis:
 
     def _flow_all(self, values: Sequence[ir.Value]) -> None:
         self.found.update(v for v in values if isinstance(v.type, cuda_tile.TileType))
+
+
+def _has_undefined_cases(op: Op) -> bool:
+    """Whether elements of an arithmetic result may be undefined (at rank 0 that is an error)."""
+    name = op.operation.name.removeprefix("cuda_tile.")
+    if name == "ftoi":
+        return not access.flag(op, "saturating")
+    if not op.results or not getattr(op.results[0].type, "shape", ()):
+        return False
+    if name in ("divi", "remi"):
+        return access.known_integer(op.operands[1]) in (None, 0, -1)
+    if access.keyword(op, "overflow", "none") != "none":
+        return True
+    return name in ("shli", "shri") and access.known_integer(op.operands[1]) is None
 
 
 def _carried(loop: Op) -> Sequence[ir.Value]:
