@@ -7,7 +7,12 @@ from tileir.compiler.tile_types import tile_info
 from tileir.compiler.locations import location_text
 from tileir.errors import UnsupportedError
 from tileir.ir import OpView, Value
-from tileir.passes.convert_tile_gpu.global_memory import TensorAccess, both, pointer_to
+from tileir.passes.convert_tile_gpu.global_memory import (
+    TensorAccess,
+    both,
+    pointer_to,
+    to_memory,
+)
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import load_elements, load_fragment, store_fragment
 
@@ -97,13 +102,8 @@ def shared_by_all(l: Lowering, op: OpView, values: list[Value], owner: Value | N
     b = l.builder
     buffer = l.buffers[op.scratch]
     info = tile_info(op.operation.results[0].type)
-    if owner is None:
+    with l.only_if(owner):
         _write_scratch(l, op, values)
-    else:
-        branch = b.create("scf.if", [owner], regions=1 + 1)
-        with b.at(b.block(branch.regions[0])):
-            _write_scratch(l, op, values)
-            b.create("scf.yield")
     b.create("gpu.barrier")
     if info is None:
         return load_elements(l, buffer, b.constant(0, b.index), 1)
@@ -114,8 +114,6 @@ def _write_scratch(l: Lowering, op: OpView, values: list[Value]) -> None:
     buffer, result = l.buffers[op.scratch], op.operation.results[0]
     info = tile_info(result.type)
     if info is None:
-        from tileir.passes.convert_tile_gpu.global_memory import to_memory
-
         place = l.builder.constant(0, l.builder.index)
         stored = to_memory(l, values[0], buffer.info.element)
         l.builder.create("memref.store", [stored, buffer.memref, place])
@@ -139,10 +137,5 @@ def _atomic_red(l: Lowering, op: OpView) -> None:
         guard = both(l, access.inside(offset), owner)
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)
         value = fragment.registers[register]
-        if guard is None:
+        with l.only_if(guard):
             _rmw(l, op, kind, address, value, "relaxed")
-            continue
-        branch = b.create("scf.if", [guard], regions=2)
-        with b.at(b.block(branch.regions[0])):
-            _rmw(l, op, kind, address, value, "relaxed")
-            b.create("scf.yield")

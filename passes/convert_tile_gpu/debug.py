@@ -19,11 +19,9 @@ def _print(l: Lowering, op: OpView) -> None:
         )  # fmt: skip
     b = l.builder
     first = b.compare("eq", l.thread, b.c32(0))
-    branch = b.create("scf.if", [first], regions=2)
-    with b.at(b.block(branch.regions[0])):
+    with l.only_if(first):
         values = [l.scalar(o) for o in op.operation.operands]
         b.create("gpu.printf", values, attributes={"format": op.operation.attributes["format"]})
-        b.create("scf.yield")
 
 
 @lowers("tile_gpu.assert")
@@ -36,12 +34,10 @@ def _assert(l: Lowering, op: OpView) -> None:
     message = StringAttr(op.operation.attributes["message"]).value
     text = message.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
     for value in l.registers(condition, count):
-        branch = b.create("scf.if", [_not(l, value)], regions=2)
-        with b.at(b.block(branch.regions[0])):
+        with l.only_if(_not(l, value)):
             attributes = {"format": b.attribute(f'"assertion failed: {text}\\0A"')}
             b.create("gpu.printf", attributes=attributes)
             l.call_intrinsic("llvm.trap", [], None)
-            b.create("scf.yield")
 
 
 def _not(l: Lowering, value: Value) -> Value:

@@ -7,7 +7,8 @@ buffer becomes a `SharedBuffer`, a place in the block's shared memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Attributes, Builder
@@ -196,6 +197,22 @@ class Lowering:
             result = zero if result is None else b.op("arith.andi", [result, zero], b.i1)
         assert result is not None
         return result
+
+    @contextlib.contextmanager
+    def only_if(self, condition: Value | None) -> Iterator[None]:
+        """What is built inside runs where `condition` holds; everywhere if it is None."""
+        if condition is None:
+            yield
+            return
+        b = self.builder
+        branch = b.create("scf.if", [condition], regions=2)
+        with b.at(b.block(branch.regions[0])):
+            yield
+            b.create("scf.yield")
+
+    def owners_only(self, layout: Layout) -> contextlib.AbstractContextManager[None]:
+        """What is built inside runs in the threads that own their elements."""
+        return self.only_if(self.owns(layout))
 
     # ---- building ----------------------------------------------------------------------------
 

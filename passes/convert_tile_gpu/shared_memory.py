@@ -22,7 +22,7 @@ from tileir.passes.convert_tile_gpu.global_memory import (
     pack,
     unpack,
 )
-from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer, lowers
+from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 
 #: The swizzle reads the low three bits of the row.
 _SWIZZLE_PERIOD = 8
@@ -149,9 +149,15 @@ def _local_store(l: Lowering, op: OpView) -> None:
 
 
 def store_fragment(l: Lowering, tile: Value, buffer: SharedBuffer) -> None:
-    """Every thread writes its registers; copies write the same value to the same place."""
+    """Every thread writes its registers; of copies, one."""
     fragment, info = l.fragment(tile), buffer.info
     vector = vector_elements(fragment.layout, info)
+    with l.owners_only(fragment.layout):
+        _write(l, fragment, buffer, vector)
+
+
+def _write(l: Lowering, fragment: Fragment, buffer: SharedBuffer, vector: int) -> None:
+    info = buffer.info
     address = SharedAddress.of_layout(l, info, fragment.layout)
     for group in fragment.layout.groups(info.order[-1], vector):
         place = address.index(*address.row_and_column(fragment.layout.register_offsets[group[0]]))
@@ -209,14 +215,8 @@ def _async_wait(l: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.async_load")
 def _async_load(l: Lowering, op: OpView) -> None:
     predicate = op.predicate
-    if predicate is None:
+    with l.only_if(None if predicate is None else l.scalar(predicate)):
         _copy_tile(l, op)
-        return
-    b = l.builder
-    branch = b.create("scf.if", [l.scalar(predicate)], regions=2)
-    with b.at(b.block(branch.regions[0])):
-        _copy_tile(l, op)
-        b.create("scf.yield")
 
 
 def _copy_tile(l: Lowering, op: OpView) -> None:
@@ -230,6 +230,15 @@ def _copy_tile(l: Lowering, op: OpView) -> None:
     access = TensorAccess(l, op, layout, info.element_bytes)
     target = SharedAddress.of_layout(l, info, layout)
     source = _global_memref(l, access.origin, info)
+    with l.owners_only(layout):
+        _copy_chunks(l, buffer, access, target, source, vector)
+
+
+def _copy_chunks(
+    l: Lowering, buffer: SharedBuffer, access: TensorAccess, target: SharedAddress, source: Value,
+    vector: int,
+) -> None:  # fmt: skip
+    b, info, layout = l.builder, buffer.info, access.layout
     fastest = info.order[-1]
     attributes = {"dstElements": b.attribute(f"{vector} : index")}
     if vector * info.element_bytes == CHUNK_BYTES:
