@@ -119,9 +119,8 @@ def show_stages(program: Any, folder: Path) -> None:
         except tileir.ToolError as error:
             print(f"  {stage:<10} {'-':>10} {'-':>8}  {error.reason}")
             continue
-        suffix = {"llvmir": "ll", "ptx": "ptx", "sass": "sass"}.get(stage, "mlir")
-        path = folder / f"{number}.{stage}.{suffix}"
-        path.write_text(text)
+        suffix = {"llvmir": ".ll", "ptx": "", "sass": ""}.get(stage, ".mlir")
+        (folder / f"{number}.{stage}{suffix}").write_text(text)
         milliseconds = program.timings.get(stage, 0.0) * 1e3
         print(f"  {stage:<10} {count_operations(stage, text):>10} {milliseconds:>8.1f}")
 

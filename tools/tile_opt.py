@@ -60,6 +60,9 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
             continue
         result.lowers |= name.startswith("--lower-to-") or "lower-to-" in value
         result.wants_help |= name in ("--help", "--help-hidden", "--help-list")
+        if name.startswith("--lower-to-"):
+            # Stages are called as dialects, with an underscore; names of passes have dashes.
+            argument = argument.replace("_", "-")
         result.others.append(argument)
     return result
 
@@ -89,15 +92,15 @@ def run(command_line: CommandLine) -> int:
 
 def _register_lowerings(command_line: CommandLine) -> list[str]:
     """Makes --lower-to-STAGE a pipeline of the driver. Returns the stages."""
-    from tileir.compiler.pipeline import STAGES, pipeline_text
+    from tileir.compiler.pipeline import MLIR_STAGES, pipeline_text
     from tileir.dialects import register_pipeline
 
-    for stage in STAGES:
+    for stage in MLIR_STAGES:
         text = pipeline_text(stage, command_line.target, command_line.opt_level)
         inner = text.removeprefix("builtin.module(").removesuffix(")")
         name = f"lower-to-{stage.replace('_', '-')}"
         register_pipeline(name, f"Compile up to the stage {stage}", inner)
-    return [stage.replace("_", "-") for stage in STAGES]
+    return list(MLIR_STAGES)
 
 
 class _Input(ctypes.Structure):
