@@ -3,6 +3,7 @@
 
 #include "Export.h"
 
+#include "mlir-c/RegisterEverything.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -11,6 +12,8 @@
 #include <deque>
 
 using namespace mlir;
+
+TILEIR_EXPORT void tileirRegisterDialects(MlirDialectRegistry registry);
 
 namespace {
 
@@ -79,6 +82,13 @@ public:
     for (const NamedValue &option : parsed)
       addOption(option);
     return success();
+  }
+
+  /// All of them: Python does not say which it creates operations of, and a
+  /// dialect that is loaded while passes run aborts the process.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    mlirRegisterAllDialects(wrap(&registry));
+    tileirRegisterDialects(wrap(&registry));
   }
 
   bool canScheduleOn(RegisteredOperationName) const override { return true; }
