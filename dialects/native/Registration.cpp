@@ -63,8 +63,6 @@ TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const c
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "tile-opt: runs passes on CUDA Tile IR\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  // Passes in Python name no dependent dialects, and none can be loaded while they run.
-  config.preloadDialectsInContext(true);
   if (config.shouldListPasses()) {
     printRegisteredPasses();
     return EXIT_SUCCESS;
