@@ -204,9 +204,9 @@ class Generator:
         typed = identity if element == "i1" else f"{identity} : {element}"
         scalar = tile((), element)
         combine = "addf" if element in FLOATS else "xori"
-        op = f"scan {name} dim={dim} reverse={self.pick(('true', 'false'))}" if scan else (
-            f"reduce {name} dim={dim}"
-        )  # fmt: skip
+        op = f"reduce {name} dim={dim}"
+        if scan:
+            op = f"scan {name} dim={dim} reverse={self.pick(('true', 'false'))}"
         body = (
             f"(%a: {scalar}, %b: {scalar}) "
             f"{{ %s = {combine} %a, %b : {scalar} yield %s : {scalar} }}"
@@ -221,23 +221,30 @@ class Generator:
         make()
         self.scope, self.indent = outer, indent
 
-    def body(self, depth: int) -> None:
-        for _ in range(self.draw(st.integers(0, 2))):
-            self.operation(depth)
+    def body(self, depth: int, terminator: str = "") -> None:
+        """A few operations in a region of their own."""
+
+        def make() -> None:
+            for _ in range(self.draw(st.integers(0, 2))):
+                self.operation(depth)
+            if terminator:
+                self.emit(terminator)
+
+        self.nested(make)
 
     def if_op(self, depth: int) -> None:
         condition = self.value(("i1",), ())[0]
         name, shape, element = self.value(STORED)
         if self.flag():
             self.emit(f"if {condition} {{", location=False)
-            self.nested(lambda: self.body(depth + 1))
+            self.body(depth + 1)
             self.emit("}")
             return
         result, type = self.name(), tile(shape, element)
         self.emit(f"{result} = if {condition} -> ({type}) {{", location=False)
-        self.nested(lambda: (self.body(depth + 1), self.emit(f"yield {name} : {type}")))
+        self.body(depth + 1, f"yield {name} : {type}")
         self.emit("} else {", location=False)
-        self.nested(lambda: (self.body(depth + 1), self.emit(f"yield {name} : {type}")))
+        self.body(depth + 1, f"yield {name} : {type}")
         self.emit("}")
         self.scope.append((result, shape, element))
 
@@ -259,7 +266,7 @@ class Generator:
             )
             condition = self.value(("i1",), ())[0]
             self.lines.append(f"    if {condition} {{ break {arg} : {type} }}")
-        self.nested(lambda: (self.body(depth + 1), self.emit(f"continue {arg} : {type}")))
+        self.body(depth + 1, f"continue {arg} : {type}")
         self.emit("}")
         self.scope.append((result, shape, element))
 

@@ -219,10 +219,10 @@ def test_refuses_extended_modules() -> None:
 
 
 def test_refuses_other_modules() -> None:
-    with make_context() as context, ir.Location.unknown():
+    with make_context(), ir.Location.unknown():
         with pytest.raises(BytecodeError, match="holds one cuda_tile.module, here are 0"):
             write_bytecode(ir.Module.create())
-        module = ir.Module.parse("module { func.func private @f() }", context)
+        module = ir.Module.parse("module { func.func private @f() }")
         with pytest.raises(BytecodeError, match="func.func has no place in Tile IR bytecode"):
             write_bytecode(module)
 

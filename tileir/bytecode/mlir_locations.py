@@ -3,16 +3,15 @@
 Reading: a location record becomes `di_loc<loc("file":line:column) in scope>`, a call site
 `callsite(callee at caller)`, anything else unknown.
 
-Writing: every location of an entry must lead to one subprogram whose linkage name is the entry's.
+Writing: every location of an entry must lead to one subprogram, whose linkage name is the entry's.
+It is that of the entry's `di_loc` (MLIR's verifier sees to it that operations agree), or is made up
+from the first location in the entry: file and compile unit of its file name, line of the entry.
 
-* `di_loc` is stored as it is. If its scope belongs to another subprogram (an inlined function, an
-  entry that was renamed), it becomes the callee of a call site at the entry.
-* `file:line:col` is stored within the subprogram of the entry. If no `di_loc` names that, it is
-  made up from the first location in the entry: file and compile unit of its file name, line of the
-  entry.
+* `di_loc` is stored as it is.
+* `file:line:col` is stored within the subprogram of the entry.
 * A name keeps its child's location; of a fused location the first that can be stored stands for
   all; a call site keeps both ends, or the one that can be stored.
-* An entry without a location of its own gets that of its subprogram if any operation has one.
+* An entry without a location gets the first of its operations, if they have any.
 """
 
 from __future__ import annotations
@@ -120,7 +119,8 @@ class EntryLocations:
         self._name = name
         self._indices: dict[ir.Attribute, int] = {}
         self._scopes: dict[ir.Attribute, int] = {}
-        self._root = self._find_root(entry)
+        nodes = (cuda_tile.debug_node(leaf.attr) for leaf in _leaves(entry.location))
+        self._root = next((node.fields[1] for node in nodes if node is not None), None)
         self._subprogram = 0
         self.own = 0
         own = next(_sources(entry.location), None) or self._default_source(entry)
@@ -137,18 +137,6 @@ class EntryLocations:
         if index is None:
             index = self._indices[attribute] = self._located(location, is_callee=False)
         return index
-
-    def _find_root(self, entry: ir.Operation) -> ir.Attribute | None:
-        """The subprogram of the entry: its own, or one of an operation with the right name."""
-        for leaf in _leaves(entry.location):
-            if (node := cuda_tile.debug_node(leaf.attr)) is not None:
-                return _root(node.fields[1])
-        for leaf in _all_leaves(entry):
-            if (node := cuda_tile.debug_node(leaf.attr)) is not None:
-                root = _root(node.fields[1])
-                if _text(_node(root).fields[2]) == self._name:
-                    return root
-        return None
 
     def _default_source(self, entry: ir.Operation) -> Source | None:
         """Where an entry without a location lies; None if nothing in it has one."""
@@ -170,6 +158,7 @@ class EntryLocations:
             name=self._name,
             compile_unit=self._exporter.add("compile_unit", file=file),
             scope_line=own.line,
+            linkage_name=self._name,
         )
 
     def _located(self, location: ir.Location, is_callee: bool) -> int:
@@ -191,8 +180,9 @@ class EntryLocations:
         if source is None:
             return 0
         index = self._add_loc(source, self._scope(scope))
-        if is_callee or self._is_own(_root(scope)):
+        if is_callee or (self._root is not None and _root(scope) == self._root):
             return index
+        # Of a call site whose caller is unknown.
         return self._exporter.add("call_site", callee=index, caller=self.own)
 
     def _call_site(self, location: ir.Location, is_callee: bool) -> int:
@@ -201,9 +191,6 @@ class EntryLocations:
         if callee and caller:
             return self._exporter.add("call_site", callee=callee, caller=caller)
         return caller or self._located(location.callee, is_callee)
-
-    def _is_own(self, subprogram: ir.Attribute) -> bool:
-        return self._root is not None and subprogram == self._root
 
     def _add_loc(self, source: Source, scope: int) -> int:
         return self._exporter.add(
@@ -240,7 +227,7 @@ class EntryLocations:
             line=numbers[0],
             name=_text(fields[1]),
             scope_line=numbers[1],
-            linkage_name=None if self._is_own(attribute) else _text(fields[2]),
+            linkage_name=_text(fields[2]),
         )
 
     def _add_subprogram(
@@ -251,15 +238,14 @@ class EntryLocations:
         name: str,
         compile_unit: int,
         scope_line: int,
-        linkage_name: str | None = None,
+        linkage_name: str,
     ) -> int:
-        """By default the linkage name is that of the entry, as for its own subprogram it must."""
         return self._exporter.add(
             "subprogram",
             file=file,
             line=line,
             name=name,
-            linkage_name=self._name if linkage_name is None else linkage_name,
+            linkage_name=linkage_name,
             compile_unit=compile_unit,
             scope_line=scope_line,
         )
