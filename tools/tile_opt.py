@@ -79,9 +79,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(command_line: CommandLine) -> int:
+    from tileir.compiler.pipeline import TEXT_STAGES
     from tileir.dialects import register_passes
     from tileir.passes import REGISTRY
 
+    text_stage = next((s for s in TEXT_STAGES if f"--lower-to-{s}" in command_line.others), None)
+    if text_stage is not None:
+        return _translate(command_line, text_stage)
     register_passes(REGISTRY.values())
     if command_line.lowers or command_line.wants_help:
         stages = _register_lowerings(command_line)
@@ -90,9 +94,18 @@ def run(command_line: CommandLine) -> int:
     return _run_driver(command_line.others)
 
 
+def _translate(command_line: CommandLine, stage: str) -> int:
+    """Stages that are text and not MLIR are the work of tile-translate."""
+    from tileir.tools import tile_translate
+
+    rest = [argument for argument in command_line.others if argument != f"--lower-to-{stage}"]
+    options = [f"--mlir-to-{stage}", f"--target={command_line.target}", f"-O{command_line.opt_level}"]
+    return tile_translate.run(tile_translate.make_parser().parse_args([*options, *rest]))
+
+
 def _register_lowerings(command_line: CommandLine) -> list[str]:
     """Makes --lower-to-STAGE a pipeline of the driver. Returns the stages."""
-    from tileir.compiler.pipeline import MLIR_STAGES, pipeline_text
+    from tileir.compiler.pipeline import MLIR_STAGES, STAGES, pipeline_text
     from tileir.dialects import register_pipeline
 
     for stage in MLIR_STAGES:
@@ -100,7 +113,7 @@ def _register_lowerings(command_line: CommandLine) -> list[str]:
         inner = text.removeprefix("builtin.module(").removesuffix(")")
         name = f"lower-to-{stage.replace('_', '-')}"
         register_pipeline(name, f"Compile up to the stage {stage}", inner)
-    return list(MLIR_STAGES)
+    return list(STAGES)
 
 
 class _Input(ctypes.Structure):

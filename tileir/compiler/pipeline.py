@@ -4,8 +4,10 @@ from __future__ import annotations
 
 #: Stages that are modules of MLIR, in order.
 MLIR_STAGES = ("cuda_tile", "tile_gpu", "nvgpu", "nvvm")
-#: All stages: the last three are text.
-STAGES = (*MLIR_STAGES, "llvmir", "ptx", "sass")
+#: Stages that are text, each made from the module at the stage `nvvm`.
+TEXT_STAGES = ("llvmir", "ptx", "sass")
+#: All stages, in order.
+STAGES = (*MLIR_STAGES, *TEXT_STAGES)
 
 
 def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
