@@ -233,6 +233,13 @@ def test_refuses_other_dialects_in_a_body() -> None:
         write_bytecode(module)
 
 
+def test_refuses_regions_nested_too_deeply() -> None:
+    deep = "if %c {" * 201 + "}" * 201
+    with pytest.raises(BytecodeError, match="cuda_tile.if is nested in more than 200 regions"):
+        write_bytecode(kernel(deep))
+    assert read_bytecode(write_bytecode(kernel("if %c {" * 200 + "}" * 200)))
+
+
 def test_refuses_attributes_without_a_place() -> None:
     module = kernel("%r = absf %f {llvm.note} : tile<4xf32>")
     with pytest.raises(BytecodeError, match="has an attribute 'llvm.note'") as raised:

@@ -201,6 +201,18 @@ class IntArray:
         out.int_array(value, self.width)
 
 
+class TileShape(IntArray):
+    """The dimensions of a tile: powers of two."""
+
+    def read(self, cursor: Cursor, file: File) -> tuple[int, ...]:
+        start = cursor.offset
+        shape = super().read(cursor, file)
+        for size in shape:
+            if size <= 0 or size & (size - 1):
+                cursor.fail(f"dimension {size} of a tile is not a power of two", start)
+        return shape
+
+
 class BoolArray:
     """A counted array of bytes, 0 or 1."""
 

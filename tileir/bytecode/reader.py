@@ -10,6 +10,7 @@ from tileir.bytecode.mlir_attributes import AttributeImporter
 from tileir.bytecode.mlir_locations import LocationImporter, source_of
 from tileir.bytecode.mlir_types import TypeImporter
 from tileir.bytecode.records import Block, File, Function, Global, Op
+from tileir.bytecode.stream import malformed
 from tileir.bytecode.tags import HINTS
 from tileir.bytecode.verification import failure_of, innermost_failure
 from tileir.dialects import cuda_tile, make_context
@@ -150,14 +151,26 @@ class _ModuleImporter:
                 continue
             if encoding is CONSTANT:
                 made = self._attributes.constant(value, op.results[0], op.offset)
-            elif encoding is BOOL_ARRAY and not any(value):
-                continue
+            elif encoding is BOOL_ARRAY:
+                self._check_inbounds(op, value)
+                if not any(value):
+                    continue
+                made = self._attributes.value(encoding, value)
             else:
                 made = self._attributes.value(encoding, value)
             attributes[attribute.name] = made
         if op.segments is not None:
             attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(op.segments)
         return attributes
+
+    @staticmethod
+    def _check_inbounds(op: Op, inbounds: tuple[bool, ...]) -> None:
+        names = [operand.name for operand in op.spec.operands]
+        indices = (op.segments or [])[names.index("index")]
+        if len(inbounds) != indices:
+            raise malformed(
+                f"inbounds has {len(inbounds)} entries for {indices} indices", op.offset
+            )
 
     def _verify(self, module: ir.Module) -> None:
         failure = failure_of(module.operation)

@@ -26,6 +26,7 @@ from tileir.bytecode.fields import (
     Flags,
     RecordSpec,
     TagTable,
+    TileShape,
     TypeList,
     TypeOf,
     is_utf8,
@@ -97,7 +98,7 @@ TYPES = TagTable(
         RecordSpec(
             13,
             "tile",
-            (Field("element", TypeOf(_NUMBERS | {"ptr"})), Field("shape", I64_ARRAY)),
+            (Field("element", TypeOf(_NUMBERS | {"ptr"})), Field("shape", TileShape(8))),
         ),
         RecordSpec(
             14,
@@ -115,7 +116,7 @@ TYPES = TagTable(
             "partition_view",
             (
                 Field("flags", Flags(), since=V13_3),
-                Field("tile_shape", I32_ARRAY),
+                Field("tile_shape", TileShape(4)),
                 Field("tensor_view", _TENSOR_VIEW),
                 Field("dim_map", I32_ARRAY),
                 Field("flags", Flags(varint=False), until=V13_2),
@@ -131,7 +132,7 @@ TYPES = TagTable(
             "gather_scatter_view",
             (
                 _FLAGS,
-                Field("tile_shape", I32_ARRAY),
+                Field("tile_shape", TileShape(4)),
                 Field("tensor_view", _TENSOR_VIEW),
                 Field("sparse_dim", U31),
                 _PADDING,
@@ -143,7 +144,7 @@ TYPES = TagTable(
             "strided_view",
             (
                 _FLAGS,
-                Field("tile_shape", I32_ARRAY),
+                Field("tile_shape", TileShape(4)),
                 Field("traversal_strides", I32_ARRAY),
                 Field("tensor_view", _TENSOR_VIEW),
                 Field("dim_map", I32_ARRAY),
