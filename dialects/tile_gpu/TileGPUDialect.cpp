@@ -130,6 +130,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       continue;
     if (stride < 1)
       return emitError() << kOwnerNames[owner] << " digit with stride " << stride;
+    if (owner == Lane && !(llvm::isPowerOf2_64(size) && llvm::isPowerOf2_64(stride)))
+      return emitError() << "lane " << size << ":" << stride << " must be powers of two";
     if (owner == Lane && size * stride > 32)
       return emitError() << "lane " << size << ":" << stride << " goes past the 32 lanes of a warp";
     taken[owner].push_back({stride, size * stride});
@@ -200,6 +202,13 @@ bool TileType::hasRank() const { return true; }
 //===----------------------------------------------------------------------===//
 // Buffer
 //===----------------------------------------------------------------------===//
+
+/// Bits that an element takes in memory: i1 is a byte, tf32 a word.
+static unsigned storageBits(Type elementType) {
+  if (elementType.isInteger(1))
+    return 8;
+  return elementType.isTF32() ? 32 : elementType.getIntOrFloatBitWidth();
+}
 
 static SmallVector<int64_t> rowMajor(size_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -277,7 +286,7 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "swizzle must be 0, 32, 64 or 128 bytes, found " << swizzle;
   if (swizzle && pad)
     return emitError() << "a buffer is swizzled or padded, not both";
-  if (swizzle && (shape[order.back()] * elementType.getIntOrFloatBitWidth() / 8) % swizzle)
+  if (swizzle && (shape[order.back()] * storageBits(elementType) / 8) % swizzle)
     return emitError() << "rows of a swizzled buffer must be a multiple of " << swizzle << " bytes";
   if (pad < 0 || stages < 1)
     return emitError() << "pad must not be negative and stages must be positive";

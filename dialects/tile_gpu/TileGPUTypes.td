@@ -17,7 +17,7 @@ def TileGPU_LayoutAttr : AttrDef<TileGPU_Dialect, "Layout"> {
     written as a mixed-radix number, most significant digit first; each digit
     belongs to the warps, to the lanes of a warp, or to the registers of a
     thread. `lane 8:4` is a digit of 8 values read from the lane index with
-    stride 4: `(lane / 4) % 8`. Nothing needs powers of two.
+    stride 4: `(lane / 4) % 8`. Only lanes need powers of two.
 
     The accumulator of `mma.m16n8k16` for a 64x16 tile on four warps:
 
@@ -66,7 +66,7 @@ def TileGPU_BufferType : TypeDef<TileGPU_Dialect, "Buffer"> {
     `!tile_gpu.buffer<128x64xf16, order = [1, 0], swizzle = 128, stages = 3>`.
 
     `order` lists the dimensions from slowest to fastest in memory (default:
-    row-major). Rows longer than the swizzle width are cut into panels of that
+    row-major). An element of i1 takes a byte, one of tf32 four. Rows longer than the swizzle width are cut into panels of that
     width, one after another, as a tensor memory access would lay them out;
     within a panel, the 16-byte chunk index is xor-ed with bits of the row
     (128: three bits, 64: two, 32: one). `pad` adds elements to each row
