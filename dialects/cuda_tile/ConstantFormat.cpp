@@ -21,9 +21,9 @@ public:
 
   ParseResult parse() {
     std::string text;
+    loc = parser.getCurrentLocation();
     if (succeeded(parser.parseOptionalString(&text)))
       return parseHex(text);
-    loc = parser.getCurrentLocation();
     return parseList(/*depth=*/0);
   }
 

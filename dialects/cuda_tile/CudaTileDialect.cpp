@@ -22,13 +22,33 @@ struct CudaTileInlinerInterface : public DialectInlinerInterface {
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
 
+/// Debug scopes are printed once each, under the names that NVIDIA's
+/// disassembler gives them.
+struct CudaTileAsmInterface : public OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &stream) const final {
+    if (isa<DIFileAttr>(attr))
+      stream << DIFileAttr::getMnemonic();
+    else if (isa<DICompileUnitAttr>(attr))
+      stream << DICompileUnitAttr::getMnemonic();
+    else if (isa<DISubprogramAttr>(attr))
+      stream << DISubprogramAttr::getMnemonic();
+    else if (isa<DILexicalBlockAttr>(attr))
+      stream << DILexicalBlockAttr::getMnemonic();
+    else
+      return AliasResult::NoAlias;
+    return AliasResult::FinalAlias;
+  }
+};
+
 } // namespace
 
 void CudaTileDialect::initialize() {
   registerAttributes();
   registerTypes();
   registerCudaTileDialectOperations(this);
-  addInterfaces<CudaTileInlinerInterface>();
+  addInterfaces<CudaTileAsmInterface, CudaTileInlinerInterface>();
 }
 
 Operation *CudaTileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

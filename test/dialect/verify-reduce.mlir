@@ -1,0 +1,194 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+// Reductions and scans.
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op dim must be a dimension of '!cuda_tile.tile<4x8xf32>', got 2}}
+  %r = reduce %c dim=2 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op dim must be a dimension of '!cuda_tile.tile<4x8xf32>', got -1}}
+  %r = reduce %c dim=-1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k(%c: tile<f32>) {
+  // expected-error @+1 {{'cuda_tile.reduce' op dim must be a dimension of '!cuda_tile.tile<f32>', got 0}}
+  %r = reduce %c dim=0 identities=[0.0 : f32] : tile<f32> -> tile<f32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op result 0 must be '!cuda_tile.tile<8xf32>', got '!cuda_tile.tile<4xf32>'}}
+  %r = reduce %c dim=0 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op needs one identity for each of 1 operands, got 0}}
+  %r = reduce %c dim=1 identities=[] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op identity 0 must be a number of type 'f32', got 0 : i32}}
+  %r = reduce %c dim=1 identities=[0 : i32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op identity 0 must be a number of type 'f32', got "zero"}}
+  %r = reduce %c dim=1 identities=["zero"] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  %d = constant <f32: 1.0> : tile<4xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op operand 1 must have the shape of operand 0, '!cuda_tile.tile<4x8xf32>', got '!cuda_tile.tile<4xf32>'}}
+  %r:2 = reduce %c, %d dim=1 identities=[0.0 : f32, 0.0 : f32] : tile<4x8xf32>, tile<4xf32> -> tile<4xf32>, tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op needs one result for each of 1 operands, got 2}}
+  %r:2 = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>, tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op body must have arguments of types ('!cuda_tile.tile<f32>', '!cuda_tile.tile<f32>'), got ('!cuda_tile.tile<f32>')}}
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op body must have arguments of types ('!cuda_tile.tile<f32>', '!cuda_tile.tile<f32>'), got ('!cuda_tile.tile<f32>', '!cuda_tile.tile<f16>')}}
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f16>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.reduce' op body must end in yield}}
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  ub.unreachable
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  // expected-error @+1 {{'cuda_tile.yield' op operands must have the types ('!cuda_tile.tile<f32>'), got ('!cuda_tile.tile<f32>', '!cuda_tile.tile<f32>')}}
+  yield %a, %b : tile<f32>, tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  // expected-error @+1 {{'cuda_tile.print_tko' op must not stand in the body of cuda_tile.reduce, which is free of side effects}}
+  %t = print_tko "no" -> token
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.scan' op result 0 must be '!cuda_tile.tile<4x8xf32>', got '!cuda_tile.tile<4xf32>'}}
+  %r = scan %c dim=1 reverse=false identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{'cuda_tile.scan' op dim must be a dimension of '!cuda_tile.tile<4x8xf32>', got 2}}
+  %r = scan %c dim=2 reverse=false identities=[0.0 : f32] : tile<4x8xf32> -> tile<4x8xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  yield %a : tile<f32>
+  }
+  return
+}
