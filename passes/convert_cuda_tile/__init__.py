@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.locations import plain_location
+from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.ir import InsertionPoint, Operation
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module registers its rules)
@@ -48,4 +49,7 @@ class ConvertCudaTile(ModulePass):
         with builder.at(body):
             for op in tile_module.regions[0].blocks[0]:
                 convert = convert_entry if op.operation.name == "cuda_tile.entry" else convert_global
-                convert(builder, op)
+                try:
+                    convert(builder, op)
+                except Unsupported as error:
+                    raise refusal(op, error.reason, error.remedy) from None

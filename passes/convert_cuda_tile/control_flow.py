@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag
-from tileir.compiler.locations import location_text, plain_location
-from tileir.errors import UnsupportedError
+from tileir.compiler.locations import plain_location
+from tileir.compiler.unsupported import refusal
 from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
 
@@ -57,10 +57,8 @@ class _ForFrame(Frame):
 
     def finish(self, c: Converter, terminator: OpView) -> list[Value]:
         if _short(terminator) != "continue":
-            raise UnsupportedError(
-                f"no code generation for '{_short(terminator)}' inside a 'for'",
-                location=location_text(terminator),
-                remedy="leave the kernel after the loop",
+            raise refusal(
+                terminator, "no code generation inside a 'for'", "leave the kernel after the loop"
             )
         return c.operands(terminator)
 
@@ -84,10 +82,8 @@ class _LoopFrame(Frame):
             return [c.builder.constant(True, c.builder.i1), *values, *_poison(c, self.results)]
         if name == "break":
             return [c.builder.constant(False, c.builder.i1), *_poison(c, self.carried), *values]
-        raise UnsupportedError(
-            "no code generation for 'return' inside a 'loop'",
-            location=location_text(terminator),
-            remedy="leave the loop with 'break' first",
+        raise refusal(
+            terminator, "no code generation inside a 'loop'", "leave the loop with 'break' first"
         )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import element_type, has_flag, keyword
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import IntegerType, OpView, Type, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
 
@@ -85,10 +84,7 @@ def _ftof(c: Converter, op: OpView) -> None:
     to = _result_element(c, op)
     for type_ in (element_type(x.type), to):
         if str(type_) not in _FORMATS:
-            raise UnsupportedError(
-                f"no conversion to or from {type_}", location=location_text(op),
-                remedy="the 4-bit and scale formats need sm_100 or newer and are not generated yet",
-            )  # fmt: skip
+            raise Unsupported(f"no code generation for {type_}")
     c.set(op, convert_float(c, x, to, keyword(op, "rounding_mode", "nearest_even")))
 
 
@@ -112,10 +108,9 @@ def _itof(c: Converter, op: OpView) -> None:
     to = _result_element(c, op)
     name = "arith.sitofp" if keyword(op, "signedness") == "signed" else "arith.uitofp"
     if str(to) not in _BASE:
-        raise UnsupportedError(
-            f"no conversion from an integer to {to}", location=location_text(op),
-            remedy="convert to f32 first, then with ftof",
-        )  # fmt: skip
+        raise Unsupported(
+            f"no code generation from an integer to {to}", remedy="convert to f32, then with ftof"
+        )
     width = IntegerType(element_type(x.type)).width
     if str(to) in ("f16", "bf16") and width > 16:
         # One rounding only: f64 holds every 32-bit integer; 64-bit ones round to odd below.

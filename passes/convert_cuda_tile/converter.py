@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tileir.compiler.builder import Attributes, Builder
-from tileir.compiler.locations import location_text, plain_location
-from tileir.compiler.tile_types import is_tile_type
+from tileir.compiler.locations import plain_location
+from tileir.compiler.tile_types import bytes_of, is_tile_type
+from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.dialects.cuda_tile import PtrType, TokenType
-from tileir.errors import UnsupportedError
 from tileir.ir import Block, OpView, ShapedType, Type, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
 from tileir.passes.convert_cuda_tile.view_records import ViewTable
@@ -20,6 +20,7 @@ from tileir.passes.convert_cuda_tile.view_records import ViewTable
 Rule = Callable[["Converter", OpView], None]
 RULES: dict[str, Rule] = {}
 
+_INTERPRETER = "the interpreter (backend 'interp') runs every operation"
 
 #: Conversions of `arith`, which work on scalars but not on our tiles.
 _CASTS = {
@@ -70,10 +71,12 @@ class Converter:
 
     def type(self, type_: Type) -> Type:
         """A scalar type for rank-0 tiles, `!tile_gpu.tile` for others. Scalar pointers stay
-        pointers, tiles of pointers become tiles of addresses."""
+        pointers, tiles of pointers become tiles of addresses. Raises Unsupported."""
         shaped = ShapedType(type_)
         shape, element = shaped.shape, shaped.element_type
         pointer = is_pointer(element)
+        if not pointer:
+            bytes_of(str(element))  # refuses formats without code generation
         if not shape:
             return self.builder.type("!llvm.ptr<1>") if pointer else element
         return self.tile_type(shape, self.builder.i64 if pointer else element)
@@ -148,12 +151,11 @@ class Converter:
         name = op.operation.name
         rule = RULES.get(name)
         if rule is None:
-            raise UnsupportedError(
-                f"no code generation for '{name}'",
-                location=location_text(op),
-                remedy="the interpreter (backend 'interp') runs every operation",
-            )
-        rule(self, op)
+            raise refusal(op, "no code generation", _INTERPRETER)
+        try:
+            rule(self, op)
+        except Unsupported as error:
+            raise refusal(op, error.reason, error.remedy or _INTERPRETER) from None
 
     def convert_straight_line(self, block: Block) -> None:
         """Converts the operations of a block without control flow, but for its terminator."""

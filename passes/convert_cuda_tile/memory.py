@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keyword
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, ShapedType, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
@@ -110,10 +109,10 @@ def _mma(c: Converter, op: OpView) -> None:
         c.set(op, c.builder.op("tile_gpu.dot", operands, operands[2].type, flags))
         return
     if ShapedType(operands[0].type).shape[0] != 1:
-        raise UnsupportedError(
-            "no code generation for a batch of more than one product", location=location_text(op),
+        raise Unsupported(
+            "no code generation for a batch of more than one product",
             remedy="give each block one product of the batch",
-        )  # fmt: skip
+        )
     flat = [_drop_batch(c, x) for x in operands]
     product = c.builder.op("tile_gpu.dot", flat, flat[2].type, flags)
     c.set(op, c.builder.op("tile_gpu.reshape", [product], operands[2].type))

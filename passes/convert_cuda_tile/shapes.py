@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tileir.compiler.constants import retype, splat_scalar
 from tileir.compiler.ir_util import defining_op, int_attr
+from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import (
     BoolAttr,
     DenseElementsAttr,
@@ -11,7 +12,6 @@ from tileir.ir import (
     ShapedType,
     Value,
 )
-from tileir.compiler.tile_types import is_tile_type
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword
+from tileir.compiler.unsupported import Unsupported
 from tileir.dialects.cuda_tile import (
     DYNAMIC,
     DivBy,
@@ -20,8 +21,6 @@ from tileir.dialects.cuda_tile import (
     StridedViewType,
     assume_predicate,
 )
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
 from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
@@ -146,10 +145,10 @@ def _to_width(c: Converter, value: Value, result: Value) -> Value:
 def access(c: Converter, op: OpView, view: View) -> Access:
     """The tile that `op` accesses at its index."""
     if view.sparse_dim is not None:
-        raise UnsupportedError(
-            "no code generation for a gather/scatter view", location=location_text(op),
+        raise Unsupported(
+            "no code generation for a gather/scatter view",
             remedy="use load_ptr_tko or store_ptr_tko on a tile of pointers",
-        )  # fmt: skip
+        )
     promised = list(op.inbounds) if op.inbounds is not None else [False] * len(view.tile)
     kept = [d for d, size in enumerate(view.tile) if size != 1] or [len(view.tile) - 1]
     starts = [_start(c, view, d, index) for d, index in enumerate(op.index)]

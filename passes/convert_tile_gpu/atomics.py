@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.tile_types import tile_info
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.global_memory import (
     TensorAccess,
@@ -14,7 +13,11 @@ from tileir.passes.convert_tile_gpu.global_memory import (
     to_memory,
 )
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import load_elements, load_fragment, store_fragment
+from tileir.passes.convert_tile_gpu.shared_memory import (
+    load_elements,
+    load_fragment,
+    store_fragment,
+)
 
 #: LLVM's atomicrmw kinds (LLVMOpsEnums).
 _KINDS = {
@@ -132,7 +135,7 @@ def _atomic_red(l: Lowering, op: OpView) -> None:
     owner = l.owns(info.layout)
     kind = keyword(op, "kind")
     if kind == "xchg":
-        raise UnsupportedError("atomic_red has no exchange", location=location_text(op))
+        raise Unsupported("there is no exchange without a result")
     for register, offset in enumerate(info.layout.register_offsets):
         guard = both(l, access.inside(offset), owner)
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.tile_types import tile_info
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, StringAttr, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
@@ -18,10 +17,10 @@ def _ftof(l: Lowering, op: OpView) -> None:
     source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
     rounding = StringAttr(op.operation.attributes["rounding"]).value
     if _FP8.keys() & {source, result} and l.target.capability < _FP8_CAPABILITY:
-        raise UnsupportedError(
+        raise Unsupported(
             f"{l.target} has no conversion between {source} and {result}",
-            location=location_text(op), remedy="fp8 needs sm_89 or newer",
-        )  # fmt: skip
+            remedy="fp8 needs sm_89 or newer",
+        )
     count = len(l.flat_types(op.operation.results))
     values = l.registers(op.operation.operands[0], count)
     l.set(op, [convert(l, v, source, result, rounding) for v in values])

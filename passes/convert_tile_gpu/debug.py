@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.tile_types import is_tile_type, tile_info
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, StringAttr, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
@@ -13,10 +12,10 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 def _print(l: Lowering, op: OpView) -> None:
     """One thread prints for the block."""
     if any(is_tile_type(o.type) for o in op.operation.operands):
-        raise UnsupportedError(
-            "no code for printing a tile", location=location_text(op),
+        raise Unsupported(
+            "no code generation for printing a tile",
             remedy="print its elements as scalars, or run on the interpreter",
-        )  # fmt: skip
+        )
     b = l.builder
     first = b.compare("eq", l.thread, b.c32(0))
     with l.only_if(first):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.compiler.tile_types import tile_info
 from tileir.compiler.constants import splat_scalar
 from tileir.compiler.ir_util import keyword
+from tileir.compiler.tile_types import tile_info
 from tileir.ir import DenseElementsAttr, IntegerType, OpView, StringAttr, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers

@@ -15,8 +15,7 @@ from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info
-from tileir.compiler.locations import location_text
-from tileir.errors import UnsupportedError
+from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Type, Value
 
 Rule = Callable[["Lowering", OpView], None]
@@ -268,13 +267,16 @@ class Lowering:
         name = op.operation.name
         rule = RULES.get(name)
         if rule is not None:
-            rule(self, op)
+            try:
+                rule(self, op)
+            except Unsupported as error:
+                raise refusal(op, error.reason, error.remedy) from None
         elif any(is_tile_type(v.type) for v in [*op.operation.operands, *op.operation.results]):
             self.elementwise(op)
         elif not op.operation.regions:
             self._clone(op)
         else:
-            raise UnsupportedError(f"no code for '{name}' in a kernel", location=location_text(op))
+            raise refusal(op, "no code generation in a kernel")
 
     def _clone(self, op: OpView) -> None:
         """An operation on scalars stays as it is."""

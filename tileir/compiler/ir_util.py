@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tileir.compiler.tile_types import bits_of, is_tile_type
+from tileir.compiler.tile_types import bytes_of, is_tile_type
 from tileir.dialects.cuda_tile import PtrType, TileType
 from tileir.ir import Block, DenseElementsAttr, IntegerAttr, OpView, ShapedType, Type, Value
 
@@ -63,4 +63,4 @@ def element_bytes(type: Type) -> int:
     element = element_type(type)
     if isinstance(element, PtrType):
         element = element.pointee
-    return max(1, bits_of(str(element)) // 8)
+    return bytes_of(str(element))

@@ -24,7 +24,7 @@ def plain_location(location: Location) -> Location:
     return plain_location(Location.from_attr(node.fields[0])) if node is not None else location
 
 
-def location_text(op: OpView) -> str:
-    """`file:line:column` of an operation, as far as its location says."""
-    text = str(plain_location(op.location))
-    return text.removeprefix("loc(").removesuffix(")").replace('"', "")
+def location_text(op: OpView) -> str | None:
+    """`file:line:column` of an operation, as far as its location says; None if it says nothing."""
+    text = str(plain_location(op.location)).removeprefix("loc(").removesuffix(")")
+    return None if text == "unknown" else text.replace('"', "")

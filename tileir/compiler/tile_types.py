@@ -12,15 +12,23 @@ import numpy as np
 
 from tileir.compiler.builder import Builder, is_tile_type
 from tileir.compiler.layout import Layout
+from tileir.compiler.unsupported import Unsupported
 from tileir.ir import Type
 
-_BITS = {"tf32": 32, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8, "i1": 8}
+#: Bytes that an element takes in memory and in a shared buffer.
+_ELEMENT_BYTES = {
+    "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
+    "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8,
+}  # fmt: skip
 
 
-@functools.cache
-def bits_of(element: str) -> int:
-    """Bits that an element takes in memory and in a shared buffer (i1: a byte, tf32: a word)."""
-    return _BITS.get(element) or int(element[1:])
+def bytes_of(element: str) -> int:
+    """Bytes that an element takes in memory. Raises Unsupported for the formats below a byte and
+    for those of scales."""
+    size = _ELEMENT_BYTES.get(element)
+    if size is None:
+        raise Unsupported(f"no code generation for elements of {element}")
+    return size
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class TileInfo:
 
     @property
     def element_bytes(self) -> int:
-        return bits_of(self.element) // 8
+        return bytes_of(self.element)
 
 
 _TILE = re.compile(r"!tile_gpu\.tile<((?:\d+x)+)(\w+)(?:, #tile_gpu\.layout(<.*>))?>")
@@ -100,7 +108,7 @@ class BufferInfo:
 
     @property
     def element_bytes(self) -> int:
-        return bits_of(self.element) // 8
+        return bytes_of(self.element)
 
     @property
     def row(self) -> int:
@@ -185,5 +193,5 @@ def swizzle_for(row_bytes: int) -> int:
 
 def operand_buffer(shape: Sequence[int], element: str, order: Sequence[int]) -> BufferInfo:
     """A buffer from which the matrix instructions read without bank conflicts."""
-    row_bytes = shape[order[-1]] * bits_of(element) // 8
+    row_bytes = shape[order[-1]] * bytes_of(element)
     return BufferInfo(tuple(shape), element, tuple(order), swizzle=swizzle_for(row_bytes))
