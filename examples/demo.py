@@ -162,6 +162,7 @@ def main() -> int:
     except tileir.LaunchError as error:
         device = None
         print(f"No GPU here ({error.reason}): compiling for sm_90a, running on the CPU.")
+    print("Times of the first kernel include loading the compiler.")
     good = [show(make(), device) for make in (matmul_bias_relu, row_softmax)]
     print(f"\nThe stages lie in {os.path.relpath(OUT)}.")
     return 0 if all(good) else 1
