@@ -19,9 +19,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_op, element_bytes, keyword, splat_integer
+from tileir.compiler.ir_util import (
+    defining_op,
+    element_bytes,
+    element_type,
+    keyword,
+    splat_integer,
+)
 from tileir.dialects.cuda_tile import DivBy, TileType, assume_predicate
-from tileir.ir import OpView, Value
+from tileir.ir import IntegerType, OpView, Value
 
 #: The multiple of zero: a power of two larger than any that matters.
 MAXIMUM = 1 << 40
@@ -81,7 +87,7 @@ class AxisAnalysis:
     def of(self, value: Value) -> AxisFacts:
         facts = self._known.get(value)
         if facts is None:
-            facts = self._known[value] = self._compute(value)
+            facts = self._known[value] = _within_width(value, self._compute(value))
         return facts
 
     def multiple(self, value: Value) -> int:
@@ -103,6 +109,23 @@ class AxisAnalysis:
             lower, _, step = parent.operation.operands[:3]
             return _scalar(math.gcd(self.multiple(lower), self.multiple(step)))
         return unknown(value)
+
+
+def _within_width(value: Value, facts: AxisFacts) -> AxisFacts:
+    """Groups no longer than half the range of the integer type, so that none wraps around, be it
+    read as signed or not."""
+    element = element_type(value.type)
+    if not isinstance(element, IntegerType):
+        return facts
+    limit = 1 << max(0, IntegerType(element).width - 1)
+    return AxisFacts(
+        tuple(
+            axis
+            if axis.contiguity <= limit
+            else Axis(limit, math.gcd(axis.multiple, limit), axis.constancy)
+            for axis in facts.axes
+        )
+    )
 
 
 def shape_of(value: Value) -> tuple[int, ...]:
@@ -156,7 +179,8 @@ def _constant(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
 @_rule("iota")
 def _iota(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     (size,) = shape_of(op.operation.results[0])
-    return AxisFacts((Axis(power_of_two_factor(size), MAXIMUM, 1),))
+    group = power_of_two_factor(size)
+    return AxisFacts((Axis(group, MAXIMUM if group == size else group, 1),))
 
 
 @_rule("addi")
@@ -323,10 +347,11 @@ def _assume(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     if not isinstance(predicate, DivBy):
         return facts
     divisor = power_of_two_factor(predicate.divisor)
-    every, along = predicate.every or 1, predicate.along or 0
+    if predicate.every is None:
+        return AxisFacts(tuple(_promised(axis, divisor, 1) for axis in facts.axes))
     return AxisFacts(
         tuple(
-            _promised(axis, divisor, every if dim == along else 1)
+            _promised(axis, divisor, predicate.every) if dim == predicate.along else axis
             for dim, axis in enumerate(facts.axes)
         )
     )
@@ -335,6 +360,6 @@ def _assume(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
 def _promised(axis: Axis, divisor: int, every: int) -> Axis:
     """`axis`, knowing that groups of `every` elements count up from a multiple of `divisor`."""
     group = max(axis.contiguity, power_of_two_factor(every))
-    multiple = divisor if every <= group else math.gcd(divisor, group)
+    multiple = divisor if group % every == 0 else math.gcd(divisor, group)
     return Axis(group, max(axis.multiple_at(group), multiple), axis.constancy)
 
