@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.constants import retype
 from tileir.compiler.ir_util import has_flag, int_attr
-from tileir.compiler.layout import Layout, Owner, blocked
+from tileir.compiler.layout import Layout, Owner, blocked, reshapable
 from tileir.compiler.mma import (
     WarpGrid,
     accumulator_layout,
@@ -298,8 +298,10 @@ class _Assignment:
                 self._convert_operand(op, index, wanted)
             return
         natural = forward(op, source.layout)
-        if natural is None:
-            raise AssertionError(f"no layout for {op.operation.name} of {source} to {result}")
+        if natural is None:  # a reshape whose digits do not fit together
+            common = reshapable(source.shape, result.shape, self.num_warps)
+            self._convert_operand(op, 0, common)
+            natural = common.reshape(result.shape)
         for value in op.operation.results:
             self._fit_value(op, value, natural)
 

@@ -25,8 +25,9 @@ import enum
 import functools
 import itertools
 import math
+import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -219,7 +220,7 @@ class Layout:
     def reshape(self, shape: Sequence[int]) -> Layout | None:
         """The layout of the tile reshaped in row-major order, or None if a digit would have to
         be cut at a place that its size does not allow."""
-        pending = [d for digits in self.dims for d in digits]
+        pending = list(_canonical(d for digits in self.dims for d in digits))
         dims: list[list[Digit]] = []
         for size in reversed(shape):
             digits: list[Digit] = []
@@ -274,7 +275,38 @@ class Layout:
         return result
 
 
-# ---- layouts for memory accesses ---------------------------------------------------------------
+# ---- layouts made to a purpose ------------------------------------------------------------------
+
+
+def reshapable(before: Sequence[int], after: Sequence[int], num_warps: int) -> Layout:
+    """A layout of a tile of shape `before` that a reshape to `after` keeps.
+
+    Both shapes cut the row-major index into digits. Where the cuts of one fall between those of
+    the other in a way that no chain of digits has (5 and 2 in 10), registers hold the whole span;
+    lanes and warps share out the rest.
+    """
+    cuts = sorted({*_suffix_products(before), *_suffix_products(after)})
+    common = [c for c in cuts if all(c % other == 0 or other % c == 0 for other in cuts)]
+    digits: list[Digit] = []
+    lanes, warps = 1, 1
+    for low, high in itertools.pairwise(common):
+        left = high // low
+        if not any(low < cut < high for cut in cuts):
+            size = math.gcd(left, WARP_SIZE // lanes)
+            digits.insert(0, lane(size, lanes))
+            lanes, left = lanes * size, left // size
+            size = math.gcd(left, num_warps // warps)
+            digits.insert(0, warp(size, warps))
+            warps, left = warps * size, left // size
+        digits.insert(0, reg(left))
+    layout = Layout.of(digits).reshape(before)
+    assert layout is not None
+    return layout
+
+
+def _suffix_products(shape: Sequence[int]) -> Iterator[int]:
+    """1, and the row-major strides of a shape, up to its number of elements."""
+    return itertools.accumulate(reversed(shape), operator.mul, initial=1)
 
 
 def blocked(
