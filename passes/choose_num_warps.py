@@ -19,14 +19,17 @@ _ACCUMULATORS_PER_THREAD = 64
 #: Elements of one tile that a thread holds comfortably beside a few others.
 _ELEMENTS_PER_THREAD = 64
 _MAXIMUM = 16
+#: Warps that a block may have.
+_LARGEST_BLOCK = 32
 
 
 @dataclass(frozen=True)
 class ChooseNumWarps(ModulePass):
     """Choose the number of warps of each kernel.
 
-    The hint `num_worker_warps_per_cta` decides if there is one. Otherwise the largest tile does:
-    enough warps that a thread's share fits its registers, few enough that threads have work.
+    The hint `num_worker_warps_per_cta` decides if there is one, and a block can have so many.
+    Otherwise the largest tile does: enough warps that a thread's share fits its registers, few
+    enough that threads have work.
     """
 
     name = "choose-num-warps"
@@ -54,7 +57,7 @@ def _hint(kernel: Operation, key: str) -> int | None:
     text = str(kernel.attributes[HINTS_ATTRIBUTE])
     for name in (key, "default"):
         match = re.search(rf"\b{name} = {{[^}}]*num_worker_warps_per_cta = (\d+)", text)
-        if match:
+        if match and 1 <= int(match[1]) <= _LARGEST_BLOCK:
             return int(match[1])
     return None
 
@@ -70,7 +73,9 @@ def _choose(kernel: Operation) -> int:
                 largest = max(largest, info.num_elements)
     if dots:
         return _for_products(dots)
-    warps = max(1, min(4, largest // 128))
+    warps = 1
+    while warps < 4 and largest >= 2 * warps * 128:
+        warps *= 2
     while warps < _MAXIMUM and largest > warps * 32 * _ELEMENTS_PER_THREAD:
         warps *= 2
     return warps
