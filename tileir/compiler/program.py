@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, passes_of
 from tileir.errors import TileError
-from tileir.ir import IntegerAttr, Module, Operation, StringAttr
+from tileir.ir import IntegerAttr, Module, StringAttr
 
 if TYPE_CHECKING:
     from tileir.compiler.toolchain import Assembly
@@ -103,7 +103,7 @@ class Program:
         """A copy of the source, lowered to a stage of MLIR."""
         from tileir.compiler.passes import run_passes
 
-        module = _clone(self._source)
+        module = Module.parse(_to_bytecode(self._source), self._source.context)
         for stage in MLIR_STAGES:
             with _stopwatch(timings, stage):
                 run_passes(module, passes_of(stage, self.target, self.opt_level))
@@ -146,18 +146,9 @@ def _stopwatch(timings: dict[str, float], stage: str) -> Iterator[None]:
     timings[stage] = time.perf_counter() - start
 
 
-def _clone(module: Module) -> Module:
-    clone = module.operation.clone()
-    return Module.parse(_to_bytecode_op(clone), module.context)
-
-
 def _to_bytecode(module: Module) -> bytes:
-    return _to_bytecode_op(module.operation)
-
-
-def _to_bytecode_op(operation: Operation) -> bytes:
     buffer = BytesIO()
-    operation.write_bytecode(buffer)
+    module.operation.write_bytecode(buffer)
     return buffer.getvalue()
 
 

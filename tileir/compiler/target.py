@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tileir.errors import UnsupportedError
@@ -19,6 +20,10 @@ _SHARED_KIB = {
 }  # fmt: skip
 
 
+#: Architecture-specific variants (a) and family-specific ones (f). (PTX ISA, `.target`.)
+_FIRST_WITH_SUFFIX = {"": 80, "a": 90, "f": 100}
+
+
 @dataclass(frozen=True)
 class Target:
     """One architecture: `sm_90a` has capability 90 and the suffix `a`."""
@@ -32,16 +37,12 @@ class Target:
 
         Raises UnsupportedError for an architecture that is not known.
         """
-        digits = name.removeprefix("sm_").rstrip("af")
-        suffix = name.removeprefix("sm_")[len(digits) :]
-        capability = int(digits) if digits.isdigit() else -1
-        bad_suffix = len(suffix) > 1 or (suffix and capability < 90)
-        if not name.startswith("sm_") or capability not in _PTX_VERSION or bad_suffix:
+        match = re.fullmatch(r"sm_([0-9]+)([af]?)", name)
+        capability, suffix = (int(match[1]), match[2]) if match else (-1, "")
+        if capability not in _PTX_VERSION or capability < _FIRST_WITH_SUFFIX[suffix]:
             known = ", ".join(f"sm_{c}{'a' if c >= 90 else ''}" for c in _PTX_VERSION)
             raise UnsupportedError(f"unknown target '{name}'", remedy=f"choose one of {known}")
-        if capability >= 90 and not suffix:
-            suffix = "a"
-        return Target(capability, suffix)
+        return Target(capability, suffix or ("a" if capability >= 90 else ""))
 
     def __str__(self) -> str:
         return f"sm_{self.capability}{self.suffix}"

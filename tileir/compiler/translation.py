@@ -9,9 +9,10 @@ from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, passes_of
 from tileir.compiler.target import Target
 from tileir.errors import TileError
-from tileir.ir import Module, Operation
+from tileir.ir import Operation
 from tileir.passes.attach_target import opt_level_of, target_of
-from tileir.passes.walk import walk
+from tileir.passes.choose_num_warps import NUM_WARPS_ATTRIBUTE
+from tileir.passes.walk import kernels, walk
 
 
 def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | None) -> str | bytes:
@@ -42,14 +43,13 @@ def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | No
 
 
 def stage_of(module: Operation) -> str:
-    """The stage that a module is at, by the operations it holds."""
+    """The stage that a module is at, by its operations and the attributes of its kernels."""
     names = {op.operation.name for op in walk(module)}
     if "cuda_tile.module" in names:
         return "cuda_tile"
-    if any(name.startswith("tile_gpu.") for name in names):
+    if any(NUM_WARPS_ATTRIBUTE in kernel.attributes for kernel in kernels(module)):
         return "tile_gpu"
     if "gpu.func" in names:
-        # Kernels that use no tiles look alike before and after: nothing is left to lower either.
         return "nvgpu"
     if "gpu.module" in names:
         return "nvvm"
