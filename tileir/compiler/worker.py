@@ -12,10 +12,12 @@ carries a module as MLIR bytecode and the step to run; the answer, the text it g
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from typing import IO, Any
 
@@ -31,12 +33,17 @@ def _send(stream: IO[bytes], header: dict[str, Any], payload: bytes = b"") -> No
 
 
 def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """The next message, None at the end of the stream."""
+    """The next message, None where the stream ends before or within one."""
     length = stream.read(_LENGTH_BYTES)
     if len(length) < _LENGTH_BYTES:
         return None
-    header = json.loads(stream.read(int.from_bytes(length, "little")))
-    return header, stream.read(header["payload"])
+    size = int.from_bytes(length, "little")
+    text = stream.read(size)
+    if len(text) < size:
+        return None
+    header = json.loads(text)
+    payload = stream.read(header["payload"])
+    return (header, payload) if len(payload) == header["payload"] else None
 
 
 # ---- the process ---------------------------------------------------------------------------------
@@ -76,6 +83,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
         self._lock = threading.Lock()
 
     def run(self, step: str, module: bytes) -> str:
@@ -84,27 +92,39 @@ class Worker:
         Raises TileError with LLVM's message, or CompilerCrash if the process ended.
         """
         with self._lock:
-            process = self._running()
-            assert process.stdin and process.stdout
             try:
-                _send(process.stdin, {"step": step}, module)
-                answer = _receive(process.stdout)
-            except BrokenPipeError:
-                answer = None
-            if answer is None:
-                raise self._crash(process)
-        header, payload = answer
+                header, payload = self._ask(step, module)
+            except BaseException:
+                # Whatever interrupted us (Ctrl-C, say): a late answer must not meet the next
+                # question.
+                self._kill()
+                raise
         if not header["ok"]:
             raise TileError(f"LLVM: {header['reason']}")
         return payload.decode()
 
+    def _ask(self, step: str, module: bytes) -> tuple[dict[str, Any], bytes]:
+        process = self._running()
+        assert process.stdin and process.stdout
+        try:
+            _send(process.stdin, {"step": step}, module)
+            answer = _receive(process.stdout)
+        except BrokenPipeError:
+            answer = None
+        if answer is None:
+            raise self._crash(process)
+        return answer
+
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
+            self._kill()
+            # A file, since nobody would empty a pipe.
+            self._said = tempfile.TemporaryFile()
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tileir.compiler.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._said,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
             )
             assert self._process.stdout
@@ -113,38 +133,53 @@ class Worker:
         return self._process
 
     def _crash(self, process: subprocess.Popen[bytes]) -> CompilerCrash:
-        assert process.stderr
-        process.wait()
-        said = process.stderr.read().decode(errors="replace").strip().splitlines()
-        self._process = None
+        assert self._said is not None
+        code = process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip().splitlines()
         message = next((line for line in said if "LLVM ERROR" in line or "error" in line), "")
-        reason = message or (said[-1] if said else f"exit code {process.returncode}")
+        reason = message or (said[-1] if said else f"exit code {code}")
         return CompilerCrash(
             f"LLVM ended the compiler process: {reason}",
             remedy="this is a bug of tileir; please report it with the kernel",
         )
 
+    def _kill(self) -> None:
+        """Ends the process, whatever it does, and closes what leads to it."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):  # what was not sent yet
+                        stream.close()
+        if self._said is not None:
+            self._said.close()
+            self._said = None
+
     def stop(self) -> None:
         """Ends the process, if it runs."""
-        if self._process is not None and self._process.poll() is None:
-            assert self._process.stdin
-            self._process.stdin.close()
-            self._process.wait(timeout=5)
-        self._process = None
+        with self._lock:
+            self._kill()
 
 
-_shared: Worker | None = None
-_shared_lock = threading.Lock()
+_shared = Worker()
+
+
+def _forget_parents_worker() -> None:
+    """In a forked child: the worker belongs to the parent."""
+    global _shared
+    _shared = Worker()
+
+
+os.register_at_fork(after_in_child=_forget_parents_worker)
+atexit.register(lambda: _shared.stop())
 
 
 def shared_worker() -> Worker:
     """The worker of this process."""
-    global _shared
-    with _shared_lock:
-        if _shared is None:
-            _shared = Worker()
-            atexit.register(_shared.stop)
-        return _shared
+    return _shared
 
 
 if __name__ == "__main__":
