@@ -18,6 +18,17 @@ def kernels(module: Operation) -> list[Operation]:
     ]
 
 
+def entries(module: Operation) -> list[Operation]:
+    """The `cuda_tile.entry` kernels of a `builtin.module`."""
+    return [
+        op.operation
+        for top in module.regions[0].blocks[0]
+        if top.operation.name == "cuda_tile.module"
+        for op in top.operation.regions[0].blocks[0]
+        if op.operation.name == "cuda_tile.entry"
+    ]
+
+
 def walk(operation: Operation) -> Iterator[OpView]:
     """Every operation inside `operation`, each before the operations of its regions. The one
     just given may be erased if it has no regions."""
