@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import ParseError, TileError, VerificationError
+from .errors import BytecodeError, ParseError, TileError, VerificationError
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -72,7 +72,11 @@ def _parse_bytes(data: bytes, name: str) -> ir.Module:
     if data.startswith(TILEIR_MAGIC):
         from .bytecode import read_bytecode
 
-        return read_bytecode(data)
+        try:
+            return read_bytecode(data)
+        except BytecodeError as error:
+            where = f"{name}: {error.location}" if error.location else name
+            raise BytecodeError(error.reason, location=where, remedy=error.remedy) from None
     if data.startswith(MLIR_MAGIC):
         return _parse_mlir(data, name)
     try:

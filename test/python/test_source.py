@@ -141,8 +141,8 @@ def test_what_is_no_source(tmp_path: Path) -> None:
         tileir.parse(3)
     with pytest.raises(ParseError, match="cannot read .*Is a directory"):
         tileir.parse(tmp_path)
-    with pytest.raises(BytecodeError):
-        tileir.parse(VADD.read_bytes()[:40])
+    with pytest.raises(BytecodeError, match="^v.tilebc: byte 12: section function"):
+        tileir.parse(VADD.read_bytes()[:40], name="v.tilebc")
     with pytest.raises(tileir.TileError):
         tileir.parse(b"ML\xefR garbage")
 
