@@ -261,10 +261,10 @@ class Generator:
                 location=False,
             )
         else:
+            condition = self.value(("i1",), ())[0]
             self.emit(
                 f"{result} = loop iter_values({arg} = {name}) : {type} -> {type} {{", location=False
             )
-            condition = self.value(("i1",), ())[0]
             self.lines.append(f"    if {condition} {{ break {arg} : {type} }}")
         self.body(depth + 1, f"continue {arg} : {type}")
         self.emit("}")
@@ -313,7 +313,7 @@ class Generator:
         name, shape, element = self.value(("i32", "i64"))
         predicates = ["bounded<0, ?>", "bounded<?, 7>", "bounded<-3, 5>", "div_by<4>"]
         if shape:
-            predicates += ["div_by<8, every 2 along 0>", f"same_elements<{list(shape)}>"]
+            predicates += [f"div_by<8, every {shape[0]} along 0>", f"same_elements<{list(shape)}>"]
         self.define(
             f"assume {self.pick(predicates)}, {name} : {tile(shape, element)}", shape, element
         )
