@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import tileir
 from tileir.bytecode import SUPPORTED, Version, read_bytecode, write_bytecode
+from tileir.bytecode.decode import decode
+from tileir.bytecode.sections import MAGIC
 from tileir.errors import BytecodeError
 
 
@@ -39,6 +41,14 @@ def test_random_kernels(text: str, version: Version) -> None:
     expected = str(module).replace("cuda_tile.module @m", "cuda_tile.module @kernels")
     assert str(again) == expected.replace(" = pow ", " = fpowf ")
     assert write_bytecode(again, version) == written
+
+
+@given(st.binary(max_size=200), st.sampled_from(SUPPORTED))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_random_bytes(data: bytes, version: Version) -> None:
+    """Behind a valid header; a file of these sizes cannot be valid but by a miracle."""
+    with pytest.raises(BytecodeError):
+        decode(MAGIC + bytes([*version, 0, 0]) + data)
 
 
 @pytest.mark.parametrize("seed", range(2))
