@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from tileir.compiler.cache import ProgramCache
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES
 from tileir.errors import TileError, UnsupportedError
 
 if TYPE_CHECKING:
     from tileir.compiler.program import Program
+
+_programs = ProgramCache()
 
 __all__ = ["MLIR_STAGES", "STAGES", "Program", "compile", "translate"]
 
@@ -24,14 +27,16 @@ def compile(
     *,
     launch: Literal["plain", "managed"] = "plain",
     isolate: bool = True,
+    cache: bool = True,
     ptxas: str | None = None,
 ) -> Program:
     """Compiles Tile IR for a GPU.
 
     `source`: a path, text, Tile IR or MLIR bytecode, or an `mlir.ir.Module`, which stays as it
     is. `target`: `sm_80` to `sm_121a`; a bare name from sm_90 on means its `a` variant.
-    `isolate=False` runs LLVM in this process, which it ends on errors of its own. `ptxas` is the
-    path of the assembler, which runs when the cubin is first asked for.
+    `isolate=False` runs LLVM in this process, which it ends on errors of its own. A program that
+    this process has compiled before is returned again unless `cache=False`. `ptxas` is the path
+    of the assembler, which runs when the cubin is first asked for.
 
     Raises a TileError: ParseError, VerificationError, UnsupportedError (an operation or target),
     ResourceError (shared memory), CompilerCrash.
@@ -46,7 +51,14 @@ def compile(
         raise UnsupportedError(
             f"launch mode '{launch}' is not available", remedy="use launch='plain'"
         )
-    return Program(parse(source), str(Target.parse(target)), opt_level, isolate, ptxas)
+    name = str(Target.parse(target))
+
+    def make() -> Program:
+        return Program(parse(source), name, opt_level, isolate, ptxas)
+
+    if not cache:
+        return make()
+    return _programs.get(source, (name, opt_level, isolate, ptxas), make)
 
 
 def translate(

@@ -24,7 +24,12 @@ def plain_location(location: Location) -> Location:
     return plain_location(Location.from_attr(node.fields[0])) if node is not None else location
 
 
-def location_text(op: OpView) -> str | None:
-    """`file:line:column` of an operation, as far as its location says; None if it says nothing."""
-    text = str(plain_location(op.location)).removeprefix("loc(").removesuffix(")")
+def place(location: Location) -> str | None:
+    """`file:line:column` of a location, as far as it says; None if it says nothing."""
+    text = str(plain_location(location)).removeprefix("loc(").removesuffix(")")
     return None if text == "unknown" else text.replace('"', "")
+
+
+def location_text(op: OpView) -> str | None:
+    """`file:line:column` of an operation; None if its location says nothing."""
+    return place(op.location)

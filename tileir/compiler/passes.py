@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from mlir.ir import MLIRError
 from mlir.passmanager import PassManager
 
+from tileir.compiler.locations import place
 from tileir.errors import TileError, VerificationError
 from tileir.ir import Module
 from tileir.passes import REGISTRY, PassEntry
@@ -65,5 +66,4 @@ def _as_tile_error(error: MLIRError) -> TileError:
     if not diagnostics:
         return TileError(str(error))
     first = diagnostics[0]
-    location = str(first.location).removeprefix("loc(").removesuffix(")").replace('"', "")
-    return VerificationError(first.message, location=location)
+    return VerificationError(first.message, location=place(first.location))

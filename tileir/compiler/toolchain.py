@@ -85,13 +85,17 @@ class Assembly:
     messages: tuple[str, ...]
 
 
+#: Static shared memory beyond 48 KiB, which ptxas refuses before sm_90 unless told so.
+_OPTIONS = ("--enable-extended-smem=true",)
+
+
 def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) -> Assembly:
     """Assembles PTX for `target`. Raises ToolError with the message, path and version of ptxas."""
     tool = find_tool("ptxas", ptxas)
     with tempfile.TemporaryDirectory(prefix="tileir-") as folder:
         source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
-        command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", source, "-o", output]
+        command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", *_OPTIONS, source, "-o", output]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode or not output.exists():
             first = (done.stderr or done.stdout).strip().splitlines()[:5]

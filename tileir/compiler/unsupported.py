@@ -10,6 +10,9 @@ from tileir.ir import OpView
 class Unsupported(UnsupportedError):
     """Raised where it is not known which operation is being lowered; `refusal` adds that."""
 
+    def __init__(self, reason: str, remedy: str | None = None):
+        super().__init__(reason, remedy=remedy)
+
 
 def refusal(op: OpView, reason: str, remedy: str | None = None) -> UnsupportedError:
     """The error for an operation that cannot be lowered: its name, the reason, its location."""
