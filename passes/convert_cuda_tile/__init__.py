@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.locations import plain_location
 from tileir.compiler.unsupported import Unsupported, refusal
-from tileir.ir import InsertionPoint, Operation
+from tileir.ir import InsertionPoint, Operation, OpView, StringAttr
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module registers its rules)
     arithmetic,
@@ -20,6 +21,11 @@ from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module regist
 )
 from tileir.passes.convert_cuda_tile.control_flow import convert_entry
 from tileir.passes.convert_cuda_tile.globals import convert_global
+
+#: PTX ISA, "Identifiers"; LLVM does not allow the % of PTX.
+_PTX_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+")
+#: Functions of libdevice, and the one behind `print`.
+_TAKEN = ("__nv_", "vprintf")
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,15 @@ class ConvertCudaTile(ModulePass):
             for op in tile_module.regions[0].blocks[0]:
                 convert = convert_entry if op.operation.name == "cuda_tile.entry" else convert_global
                 try:
+                    _check_name(op)
                     convert(builder, op)
                 except Unsupported as error:
                     raise refusal(op, error.reason, error.remedy) from None
+
+
+def _check_name(op: OpView) -> None:
+    name = StringAttr(op.operation.attributes["sym_name"]).value
+    if not _PTX_IDENTIFIER.fullmatch(name):
+        raise Unsupported(f"the name '{name}' is no PTX identifier", "use letters, digits, _ and $")
+    if name.startswith(_TAKEN):
+        raise Unsupported(f"the name '{name}' belongs to the system", "choose another")

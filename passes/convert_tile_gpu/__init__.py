@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.target import Target
 from tileir.compiler.tile_types import buffer_info
-from tileir.ir import InsertionPoint, IntegerAttr, Operation, Value
+from tileir.ir import (
+    Attribute,
+    FlatSymbolRefAttr,
+    InsertionPoint,
+    IntegerAttr,
+    Operation,
+    StringAttr,
+    UnitAttr,
+    Value,
+)
 from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
 from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.choose_num_warps import NUM_WARPS_ATTRIBUTE, num_warps_of
+from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
     atomics,
     control_flow,
@@ -39,18 +49,19 @@ class ConvertTileGPU(ModulePass):
     name = "convert-tile-gpu"
 
     def apply(self, module: Operation) -> None:
-        target = target_of(module)
-        features = f"+ptx{target.ptx_version}"
-        level = opt_level_of(module)
+        target, level = target_of(module), opt_level_of(module)
+        version = target.ptx_version
         for kernel in kernels(module):
-            gpu_module = kernel.parent
-            builder = Builder(InsertionPoint(kernel), kernel.location)
-            text = f'[#nvvm.target<O = {level}, chip = "{target}", features = "{features}">]'
-            gpu_module.attributes["targets"] = builder.attribute(text)
-            self._lower(builder, kernel, target)
-        module.attributes["gpu.container_module"] = builder_unit(module)
+            version = max(version, self._lower(kernel, target))
+        for top in module.regions[0].blocks[0]:
+            if top.operation.name == "gpu.module":
+                text = f'[#nvvm.target<O = {level}, chip = "{target}", features = "+ptx{version}">]'
+                top.operation.attributes["targets"] = Attribute.parse(text, module.context)
+        module.attributes["gpu.container_module"] = UnitAttr.get(module.context)
 
-    def _lower(self, builder: Builder, kernel: Operation, target) -> None:
+    def _lower(self, kernel: Operation, target: Target) -> int:
+        """Replaces a kernel; returns the PTX version that its instructions need."""
+        builder = Builder(InsertionPoint(kernel), kernel.location)
         num_warps = num_warps_of(kernel)
         attributes = {
             name: kernel.attributes[name] for name in ("sym_name", "function_type", "gpu.kernel")
@@ -66,12 +77,7 @@ class ConvertTileGPU(ModulePass):
             for op in old_body:
                 lowering.lower(op)
         kernel.erase()
-
-
-def builder_unit(module: Operation):
-    from tileir.ir import UnitAttr
-
-    return UnitAttr.get(module.context)
+        return lowering.ptx_version
 
 
 def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
@@ -81,7 +87,7 @@ def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
     size = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
     if size == 0:
         return None
-    name = f"shared_{str(kernel.attributes['sym_name']).strip(chr(34))}"
+    name = f"shared_{StringAttr(kernel.attributes['sym_name']).value}"
     type_ = b.type(f"memref<{size}xi8, 3>")
     alignment = max(
         (buffer_info(op.operation.results[0].type).alignment for op in walk(kernel)
@@ -100,7 +106,4 @@ def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
         },
     )
     b.point = saved
-    return b.op("memref.get_global", [], type_, {"name": b.attribute(f"@{name}")})
-
-
-__all__ = ["NUM_WARPS_ATTRIBUTE", "ConvertTileGPU"]
+    return b.op("memref.get_global", [], type_, {"name": FlatSymbolRefAttr.get(name)})

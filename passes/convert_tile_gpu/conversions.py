@@ -8,19 +8,15 @@ from tileir.ir import OpView, StringAttr, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
-#: cvt to and from fp8 (PTX ISA).
+#: cvt to and from fp8: the first architecture, and the PTX version for it (PTX ISA, cvt).
 _FP8_CAPABILITY = 89
+_FP8_PTX_VERSION = 81
 
 
 @lowers("tile_gpu.ftof")
 def _ftof(l: Lowering, op: OpView) -> None:
     source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
     rounding = StringAttr(op.operation.attributes["rounding"]).value
-    if _FP8.keys() & {source, result} and l.target.capability < _FP8_CAPABILITY:
-        raise Unsupported(
-            f"{l.target} has no conversion between {source} and {result}",
-            remedy="fp8 needs sm_89 or newer",
-        )
     count = len(l.flat_types(op.operation.results))
     values = l.registers(op.operation.operands[0], count)
     l.set(op, [convert(l, v, source, result, rounding) for v in values])
@@ -54,8 +50,17 @@ def to_float(l: Lowering, value: Value, element: str, type_: Type) -> Value:
     return b.op("arith.extf" if wider else "arith.truncf", [value], type_)
 
 
+def _need_fp8(l: Lowering) -> None:
+    if l.target.capability < _FP8_CAPABILITY:
+        raise Unsupported(
+            f"{l.target} has no conversions of 8-bit floats", remedy="they need sm_89 or newer"
+        )
+    l.need_ptx(_FP8_PTX_VERSION)
+
+
 def _from_fp8(l: Lowering, value: Value, format_: str) -> Value:
     """Through f16, which holds both formats."""
+    _need_fp8(l)
     b = l.builder
     pair = b.op("arith.extui", [value], b.i16)
     text = f"cvt.rn.f16x2.{format_}x2 $0, $1;"
@@ -73,6 +78,7 @@ def _from_f32(l: Lowering, value: Value, result: str, rounding: str) -> Value:
     if result == "tf32":
         return _to_tf32(l, value, rounding)
     if result in _FP8:
+        _need_fp8(l)
         text = f"cvt.rn.satfinite.{_FP8[result]}x2.f32 $0, $1, $2;"
         zero = b.constant(0.0, value.type)
         pair = l.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]

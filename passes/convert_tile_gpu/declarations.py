@@ -9,7 +9,15 @@ import numpy as np
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import TileInfo
 from tileir.dialects.elements import array_from_elements
-from tileir.ir import Block, DenseElementsAttr, InsertionPoint, StringAttr, Type, Value
+from tileir.ir import (
+    Block,
+    DenseElementsAttr,
+    FlatSymbolRefAttr,
+    InsertionPoint,
+    StringAttr,
+    Type,
+    Value,
+)
 from tileir.passes.convert_tile_gpu.lowering import Lowering
 
 
@@ -56,7 +64,7 @@ def constant_table(l: Lowering, info: TileInfo, value: DenseElementsAttr) -> lis
     type_ = l.register_type(info.element)
     name = _add_table(l, array_from_elements(value), type_)
     pointer = b.type("!llvm.ptr<4>")
-    base = b.op("llvm.mlir.addressof", [], pointer, {"global_name": b.attribute(f"@{name}")})
+    base = b.op("llvm.mlir.addressof", [], pointer, {"global_name": FlatSymbolRefAttr.get(name)})
     first = _linear(l, layout, info.shape)
     registers = []
     for offset in layout.register_offsets:

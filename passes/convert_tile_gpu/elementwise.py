@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tileir.compiler.constants import splat_scalar
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.tile_types import tile_info
-from tileir.ir import DenseElementsAttr, IntegerType, OpView, StringAttr, Value
+from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, StringAttr, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
@@ -132,7 +132,7 @@ def _call(l: Lowering, op: OpView) -> None:
     applications = _each(l, op)
     declare_function(l, callee, [v.type for v in applications[0]], result)
     attributes = {
-        "callee": l.builder.attribute(f"@{callee}"),
+        "callee": FlatSymbolRefAttr.get(callee),
         "operandSegmentSizes": l.builder.attribute(f"array<i32: {len(applications[0])}, 0>"),
         "op_bundle_sizes": l.builder.attribute("array<i32>"),
     }

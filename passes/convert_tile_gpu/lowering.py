@@ -72,6 +72,8 @@ class Lowering:
         self.target = target
         self.num_warps = num_warps
         self.shared = shared
+        #: PTX version that the instructions built so far need, times ten
+        self.ptx_version = target.ptx_version
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}
@@ -214,6 +216,10 @@ class Lowering:
         return self.only_if(self.owns(layout))
 
     # ---- building ----------------------------------------------------------------------------
+
+    def need_ptx(self, version: int) -> None:
+        """Notes that an instruction needs a PTX version (times ten)."""
+        self.ptx_version = max(self.ptx_version, version)
 
     def call_intrinsic(self, name: str, operands: Sequence[Value], result: Type | None) -> Operation:
         b = self.builder

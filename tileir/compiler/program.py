@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,10 +56,10 @@ class Program:
     @property
     def kernels(self) -> dict[str, KernelInfo]:
         """What a launcher must know of each kernel; registers once the cubin has been made."""
-        from tileir.compiler.target import Target
         from tileir.runtime.metadata import KernelInfo
 
-        version = Target.parse(self.target).ptx_version
+        version = re.search(r"^\.version (\d+\.\d+)", self.ptx, re.MULTILINE)
+        assert version, "PTX states its version"
         reports = self._assembly.reports if self._assembly else {}
         infos = {}
         for name, parameters in _entries(self._source):
@@ -70,7 +71,7 @@ class Program:
                 block=(threads, 1, 1),
                 target=self.target,
                 shared_bytes=shared,
-                ptx_version=f"{version // 10}.{version % 10}",
+                ptx_version=version[1],
                 registers=report.registers if report else None,
                 spill_bytes=report.spill_bytes if report else None,
                 stack_bytes=report.stack_bytes if report else None,
