@@ -24,6 +24,6 @@ def command(tool: str) -> str:
 
 
 # Substitutions apply to whole words, FileCheck among them.
-for tool in ("tile-opt", "tile-translate", "tile-run", "tile-as"):
+for tool in ("tile-opt", "tile-translate", "tile-run"):
     config.substitutions.append((rf"(?<![\w-]){tool}(?![\w-])", command(tool)))
 config.substitutions.append((r"\bFileCheck\b", command("filecheck")))

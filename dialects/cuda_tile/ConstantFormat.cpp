@@ -10,9 +10,9 @@ using namespace cuda_tile;
 
 namespace {
 
-/// Above this many different elements, a value is printed as a string of
-/// hexadecimal digits.
-constexpr int64_t kMaxListedElements = 4096;
+/// Above this many elements, a value that is no splat is printed as a string of
+/// hexadecimal digits: the bytes of its elements in order.
+constexpr int64_t kMaxListedElements = 100;
 
 /// Parses the part between `<` and `>`.
 class ValueParser {
@@ -31,6 +31,7 @@ public:
   DenseElementsAttr get(TileType type) const;
 
 private:
+  DenseElementsAttr getRaw(TileType type) const;
   ParseResult parseList(unsigned depth);
   ParseResult parseElement();
   ParseResult parseHex(StringRef text);
@@ -118,16 +119,28 @@ ParseResult ValueParser::parseHex(StringRef text) {
   return success();
 }
 
-DenseElementsAttr ValueParser::get(TileType type) const {
-  if (rawBytes) {
-    bool isSplat = false;
-    ArrayRef<char> bytes(rawBytes->data(), rawBytes->size());
-    if (!DenseElementsAttr::isValidRawBuffer(type, bytes, isSplat)) {
-      parser.emitError(loc) << "hexadecimal data does not match " << type;
-      return {};
-    }
+/// One byte per i1, as text has it; MLIR packs eight into one.
+static SmallVector<bool> unpackBools(StringRef bytes) {
+  SmallVector<bool> values;
+  for (char byte : bytes)
+    values.push_back(byte != 0);
+  return values;
+}
+
+DenseElementsAttr ValueParser::getRaw(TileType type) const {
+  if (element.isInteger(1) && static_cast<int64_t>(rawBytes->size()) == type.getNumElements())
+    return DenseElementsAttr::get(type, unpackBools(*rawBytes));
+  bool isSplat = false;
+  ArrayRef<char> bytes(rawBytes->data(), rawBytes->size());
+  if (!element.isInteger(1) && DenseElementsAttr::isValidRawBuffer(type, bytes, isSplat))
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
-  }
+  parser.emitError(loc) << "hexadecimal data does not match " << type;
+  return {};
+}
+
+DenseElementsAttr ValueParser::get(TileType type) const {
+  if (rawBytes)
+    return getRaw(type);
   if (!shape.empty() && ArrayRef<int64_t>(shape) != type.getShape()) {
     parser.emitError(loc) << "nested lists do not match the shape of " << type;
     return {};
@@ -167,6 +180,18 @@ static void printElement(OpAsmPrinter &printer, Attribute element) {
     value.getValue().print(printer.getStream(), /*isSigned=*/true);
 }
 
+/// The bytes of all elements, with one for each i1.
+static std::string getBytes(DenseElementsAttr dense) {
+  if (!dense.getElementType().isInteger(1)) {
+    ArrayRef<char> bytes = dense.getRawData();
+    return std::string(bytes.begin(), bytes.end());
+  }
+  std::string bytes;
+  for (bool value : dense.getValues<bool>())
+    bytes.push_back(value);
+  return bytes;
+}
+
 /// Prints elements from `next` on as nested lists of the given shape.
 static void printList(OpAsmPrinter &printer, ArrayRef<int64_t> shape,
                       DenseElementsAttr::AttributeElementIterator &next) {
@@ -193,8 +218,7 @@ void cuda_tile::printConstantValue(OpAsmPrinter &printer, ElementsAttr value) {
   if (dense.isSplat()) {
     printElement(printer, dense.getSplatValue<Attribute>());
   } else if (dense.getNumElements() > kMaxListedElements) {
-    ArrayRef<char> bytes = dense.getRawData();
-    printer << "\"0x" << llvm::toHex(StringRef(bytes.data(), bytes.size())) << '"';
+    printer << "\"0x" << llvm::toHex(getBytes(dense)) << '"';
   } else {
     auto next = dense.getValues<Attribute>().begin();
     printList(printer, type.getShape(), next);

@@ -138,7 +138,7 @@ LogicalResult ForOp::verifyRegions() {
   llvm::append_range(arguments, getInitValues().getTypes());
   if (failed(verifyBlockArguments(*this, getBody().front(), arguments)))
     return failure();
-  return verifyTerminator<ContinueOp, ReturnOp>(*this, getBody(), "body", "continue or return");
+  return verifyTerminator<ContinueOp>(*this, getBody(), "body", "continue");
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,11 +152,16 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   llvm::SMLoc initLoc = parser.getCurrentLocation();
   if (parseOptionalIterValues(parser, arguments, initValues))
     return failure();
-  bool hasTypes = succeeded(parser.parseOptionalColon());
-  if (hasTypes && !initValues.empty() && parseTileIRTypes(parser, initTypes))
-    return failure();
-  if (succeeded(parser.parseOptionalArrow()) && parseTileIRTypes(parser, result.types))
-    return failure();
+  // `: initial types -> result types`; a loop without the ones has the others
+  // alone.
+  if (succeeded(parser.parseOptionalColon())) {
+    bool hasInits = !initValues.empty();
+    if (hasInits && parseTileIRTypes(parser, initTypes))
+      return failure();
+    if ((!hasInits || succeeded(parser.parseOptionalArrow())) &&
+        parseTileIRTypes(parser, result.types))
+      return failure();
+  }
   if (initTypes.size() != initValues.size())
     return parser.emitError(initLoc) << "expected one type for each of " << initValues.size()
                                      << " carried values, got " << initTypes.size();
@@ -169,14 +174,12 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void LoopOp::print(OpAsmPrinter &printer) {
   printIterValues(printer, getBody().getArguments(), getInitValues());
-  if (!getInitValues().empty() || getNumResults() != 0)
-    printer << " :";
   if (!getInitValues().empty()) {
-    printer << ' ';
+    printer << " : ";
     printTileIRTypes(printer, getInitValues().getTypes());
   }
   if (getNumResults() != 0) {
-    printer << " -> ";
+    printer << (getInitValues().empty() ? " : " : " -> ");
     printTileIRTypes(printer, getResultTypes());
   }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
@@ -277,8 +280,8 @@ LogicalResult ReturnOp::verify() {
   if (getNumOperands() != 0)
     return emitOpError() << "must have no operands, as entries return nothing, got "
                          << getNumOperands();
-  if (!isa<EntryOp, IfOp, ForOp, LoopOp>((*this)->getParentOp()))
-    return emitOpError() << "must stand in an entry, if, for or loop, got "
+  if (!isa<EntryOp, IfOp, LoopOp>((*this)->getParentOp()))
+    return emitOpError() << "must stand in an entry, if or loop, got "
                          << (*this)->getParentOp()->getName();
   return success();
 }

@@ -75,6 +75,9 @@ struct TakeConstantBranch : OpRewritePattern<IfOp> {
       rewriter.replaceOp(op, results);
       return success();
     }
+    // The body of a for ends in continue only.
+    if (isa<ForOp>(op->getParentOp()) && !isa<ContinueOp>(terminator))
+      return failure();
     // A jump: what follows is never reached.
     while (&op->getBlock()->back() != op)
       rewriter.eraseOp(&op->getBlock()->back());

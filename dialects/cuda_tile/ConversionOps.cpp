@@ -44,9 +44,8 @@ LogicalResult TruncIOp::verify() {
 
 /// Whether every value of `source` is one of `result`.
 static bool isWidening(Type source, Type result) {
-  // The scale formats are unsigned powers of two (E8M0), or not standard.
-  auto isScale = [](Type type) { return isa<Float8E8M0FNUType, F8E5M3FNUType>(type); };
-  if (isScale(source) || isScale(result))
+  // MLIR has no semantics for the preview format.
+  if (isa<F8E5M3FNUType>(source) || isa<F8E5M3FNUType>(result))
     return false;
   const llvm::fltSemantics &from = cast<FloatType>(source).getFloatSemantics();
   const llvm::fltSemantics &to = cast<FloatType>(result).getFloatSemantics();
@@ -61,6 +60,10 @@ static SmallVector<RoundingMode> getFToFModes(Type source, Type result) {
     return {RoundingMode::Zero, RoundingMode::PositiveInf};
   if (isa<Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType, F8E5M3FNUType>(result))
     return {RoundingMode::NearestEven};
+  // Exact in any mode.
+  if (isWidening(source, result))
+    return {RoundingMode::NearestEven, RoundingMode::Zero, RoundingMode::NegativeInf,
+            RoundingMode::PositiveInf, RoundingMode::NearestAway};
   if (source.isF64() && result.isF32())
     return SmallVector<RoundingMode>(std::begin(kIEEERounding), std::end(kIEEERounding));
   if (source.isF32() && isa<FloatTF32Type>(result))
@@ -74,9 +77,6 @@ LogicalResult FToFOp::verify() {
     return emitOpError() << "source and result must have different element types, got " << source;
   if (failed(verifyShapeKept(*this)))
     return failure();
-  // A widening conversion is exact in any mode.
-  if (isWidening(source, result))
-    return success();
   return verifyRounding(*this, getRoundingMode(), getFToFModes(source, result));
 }
 

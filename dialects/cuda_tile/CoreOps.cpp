@@ -296,7 +296,7 @@ static FormatSummary scanFormat(StringRef format) {
       continue;
     }
     // Flags, width, precision and length come before the letter.
-    size_t letter = format.find_first_not_of("-+ #0123456789.*hlLjzt", i + 1);
+    size_t letter = format.find_first_not_of("-+ #'0123456789.*hlLjqzt", i + 1);
     if (letter == StringRef::npos) {
       summary.badLetter = -1;
       return summary;

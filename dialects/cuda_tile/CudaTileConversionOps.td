@@ -76,7 +76,7 @@ def CudaTile_FToIOp : CudaTile_ConversionOp<"ftoi"> {
     clamped and NaN gives zero.
     Example: `%r = ftoi %x signed saturating : tile<4xf32> -> tile<4xi32>`
   }];
-  let arguments = (ins CudaTile_FloatTile:$source, CudaTile_SignednessAttr:$signedness,
+  let arguments = (ins CudaTile_AnyFloatTile:$source, CudaTile_SignednessAttr:$signedness,
                        CudaTile_DefaultRounding<"NearestIntToZero">:$rounding_mode,
                        UnitAttr:$saturating);
   let results = (outs CudaTile_IntTile:$result);

@@ -323,7 +323,7 @@ def CudaTile_AssertOp : CudaTile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 
 class CudaTile_PrintBase<string mnemonic>
     : CudaTile_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
-  let arguments = (ins StrAttr:$str, Variadic<CudaTile_NumberTile>:$args,
+  let arguments = (ins StrAttr:$str, Variadic<CudaTile_PrintableTile>:$args,
                        Optional<CudaTile_Token>:$token);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

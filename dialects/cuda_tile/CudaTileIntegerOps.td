@@ -51,7 +51,7 @@ def CudaTile_AbsIOp : CudaTile_ElementwiseOp<"absi"> {
 def CudaTile_NegIOp : CudaTile_GuardedElementwiseOp<"negi"> {
   let summary = "two's complement negation";
   let description = [{
-    `no_unsigned_wrap` is not allowed; the attribute exists from 13.2 on.
+    `no_unsigned_wrap` alone is not allowed; the attribute exists from 13.2 on.
     Example: `%r = negi %x overflow<no_signed_wrap> : tile<4xi32>`
   }];
   let arguments = (ins CudaTile_IntTile:$source, CudaTile_DefaultOverflow:$overflow);

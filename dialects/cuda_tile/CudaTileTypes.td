@@ -148,6 +148,9 @@ def CudaTile_AnyIntTile : CudaTile_TileOf<"e.isSignlessInteger()", "tile of inte
 def CudaTile_BoolTile : CudaTile_TileOf<"e.isSignlessInteger(1)", "tile of i1">;
 def CudaTile_PackableTile : CudaTile_TileOf<
     "::cuda_tile::isNumber(e) || e.isSignlessInteger(4)", "tile of numbers">;
+def CudaTile_PrintableTile : CudaTile_TileOf<
+    "::cuda_tile::isNumber(e) || ::llvm::isa<::cuda_tile::PtrType>(e)",
+    "tile of numbers or pointers">;
 def CudaTile_I8Tile : CudaTile_TileOf<"e.isSignlessInteger(8)", "tile of i8">;
 def CudaTile_I32Tile : CudaTile_TileOf<"e.isSignlessInteger(32)", "tile of i32">;
 def CudaTile_I64Tile : CudaTile_TileOf<"e.isSignlessInteger(64)", "tile of i64">;

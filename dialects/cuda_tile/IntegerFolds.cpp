@@ -107,8 +107,9 @@ OpFoldResult NegIOp::fold(FoldAdaptor adaptor) {
   if (auto inner = getSource().getDefiningOp<NegIOp>())
     return inner.getSource();
   return foldWithOverflow(getType(), adaptor.getOperands(), getOverflow(),
-                          [](IntPair v, bool &signedWrap, bool &) {
+                          [](IntPair v, bool &signedWrap, bool &unsignedWrap) {
                             signedWrap = v[0].isMinSignedValue();
+                            unsignedWrap = !v[0].isZero();
                             return -v[0];
                           });
 }

@@ -6,10 +6,9 @@ using namespace mlir;
 using namespace cuda_tile;
 
 LogicalResult NegIOp::verify() {
-  IntegerOverflow overflow = getOverflow();
-  if (overflow == IntegerOverflow::NoUnsignedWrap || overflow == IntegerOverflow::NoWrap)
-    return emitOpError() << "overflow must be none or no_signed_wrap, got "
-                         << stringifyIntegerOverflow(overflow);
+  if (getOverflow() == IntegerOverflow::NoUnsignedWrap)
+    return emitOpError() << "overflow must be none, no_signed_wrap or no_wrap, got "
+                            "no_unsigned_wrap";
   return success();
 }
 

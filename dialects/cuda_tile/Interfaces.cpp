@@ -155,41 +155,46 @@ void GlobalOp::setVisibility(SymbolTable::Visibility visibility) {
 // Names of results, as NVIDIA's disassembler gives them
 //===----------------------------------------------------------------------===//
 
-/// `cst_2_f32`, `cst_f32` (no small number), `true`.
+/// `cst_2_f32`; `cst_f32` if the value is no splat, or a float other than a
+/// natural number; `true`.
 static std::string getConstantName(ConstantOp op) {
   Type element = op.getType().getElementType();
-  std::string name;
-  llvm::raw_string_ostream stream(name);
   std::optional<APInt> integer = getIntSplat(op.getValue());
-  if (integer && element.isInteger(1) && op.getType().getRank() == 0)
+  if (integer && element.isInteger(1))
     return integer->isOne() ? "true" : "false";
-  stream << "cst_";
+  std::string name = "cst_";
+  llvm::raw_string_ostream stream(name);
   std::optional<APFloat> number = getFloatSplat(op.getValue());
-  llvm::APSInt whole(64, /*isUnsigned=*/false);
+  llvm::APSInt natural(64, /*isUnsigned=*/true);
   bool isExact = false;
-  if (integer && !element.isInteger(1))
+  if (integer)
     stream << *integer << '_';
-  else if (number && number->isFinite() &&
-           number->convertToInteger(whole, APFloat::rmTowardZero, &isExact) == APFloat::opOK)
-    stream << whole << '_';
+  else if (number && number->isNaN())
+    stream << "NaN_";
+  else if (number && !number->isNegative() &&
+           number->convertToInteger(natural, APFloat::rmTowardZero, &isExact) == APFloat::opOK)
+    stream << natural << '_';
   stream << element;
   return name;
 }
 
-/// `assume`, followed by the name of a named value: `assume_cst_i32`.
-static std::string getAssumeName(AssumeOp op) {
-  if (auto inner = op.getValue().getDefiningOp<AssumeOp>())
-    return "assume_" + getAssumeName(inner);
-  if (auto constant = op.getValue().getDefiningOp<ConstantOp>())
-    return "assume_" + getConstantName(constant);
-  return "assume";
+/// The name that its operation suggests for a value, or nothing.
+static std::string getSuggestedName(Value value) {
+  std::string name;
+  if (auto op = value.getDefiningOp<OpAsmOpInterface>())
+    op.getAsmResultNames([&](Value result, StringRef suggestion) {
+      if (result == value)
+        name = suggestion.str();
+    });
+  return name;
 }
 
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getResult(), getConstantName(*this));
 }
 void AssumeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setName(getResult(), getAssumeName(*this));
+  std::string name = getSuggestedName(getValue());
+  setName(getResult(), name.empty() ? "assume" : "assume_" + name);
 }
 void BroadcastOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "bcast"); }
 void ReshapeOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "reshape"); }

@@ -23,9 +23,9 @@ LogicalResult AllocaOp::verify() {
   int64_t bytes = llvm::divideCeil(getValueBitWidth(pointee), 8);
   if (isa<FloatTF32Type>(pointee))
     bytes = 4;
-  if (getNumElem() <= 0)
-    return emitOpError() << "num_elem must be positive, got " << getNumElem();
-  int64_t alignment = getAlignment();
+  int64_t count = getNumElem(), alignment = getAlignment();
+  if (count <= 0)
+    return emitOpError() << "num_elem must be positive, got " << count;
   if (alignment < bytes || !llvm::isPowerOf2_64(alignment))
     return emitOpError() << "alignment must be a power of two and at least the size of " << pointee
                          << ", " << bytes << ", got " << alignment;

@@ -127,9 +127,9 @@ static LogicalResult verifyCombiner(OpT op) {
     return yield.emitOpError() << "operands must have the types (" << scalars << "), got ("
                                << yield.getOperandTypes() << ")";
   for (Operation &each : body.without_terminator())
-    if (!isMemoryEffectFree(&each))
+    if (!isMemoryEffectFree(&each) || isa<ForOp, LoopOp, AssumeOp>(each))
       return each.emitOpError() << "must not stand in the body of " << op->getName()
-                                << ", which is free of side effects";
+                                << ", which is free of side effects, loops and promises";
   return success();
 }
 

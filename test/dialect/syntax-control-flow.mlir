@@ -50,6 +50,12 @@ cuda_tile.module @kernels {
       continue %arg3 : tile<f32>
     // CHECK-NEXT: }
     }
+    // CHECK-NEXT: %1:2 = loop : tile<f32>, tile<i32> {
+    %1:2 = loop : tile<f32>, tile<i32> {
+      // CHECK-NEXT: break %arg1, %arg0 : tile<f32>, tile<i32>
+      break %arg1, %arg0 : tile<f32>, tile<i32>
+    // CHECK-NEXT: }
+    }
     // CHECK-NEXT: loop iter_values(%arg3 = %arg1) : tile<f32> {
     loop iter_values(%arg3 = %arg1) : tile<f32> {
       // CHECK-NEXT: if %arg2 {

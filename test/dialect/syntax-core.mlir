@@ -10,6 +10,12 @@ cuda_tile.module @kernels {
     %true = constant <i1: true> : tile<i1>
     // CHECK-NEXT: %cst_i1 = constant <i1: [true, false, false, true]> : tile<4xi1>
     %cst_i1 = constant <i1: [true, false, false, true]> : tile<4xi1>
+    // CHECK-NEXT: %false = constant <i1: false> : tile<4xi1>
+    %false = constant <i1: false> : tile<4xi1>
+    // CHECK-NEXT: %cst_NaN_f16 = constant <f16: 0x7E00> : tile<f16>
+    %cst_NaN_f16 = constant <f16: 0x7E00> : tile<f16>
+    // CHECK-NEXT: %cst_bf16 = constant <bf16: -1.000000e+00> : tile<bf16>
+    %cst_bf16 = constant <bf16: -1.000000e+00> : tile<bf16>
     // CHECK-NEXT: %cst_-3_i8 = constant <i8: -3> : tile<i8>
     %cst_-3_i8 = constant <i8: -3> : tile<i8>
     // CHECK-NEXT: %cst_7_i32 = constant <i32: 7> : tile<4x4xi32>
@@ -32,6 +38,10 @@ cuda_tile.module @kernels {
     %cst_2_f8E8M0FNU = constant <f8E8M0FNU: 2.000000e+00> : tile<f8E8M0FNU>
     // CHECK-NEXT: %cst_6_f4E2M1FN = constant <f4E2M1FN: 6.000000e+00> : tile<4xf4E2M1FN>
     %cst_6_f4E2M1FN = constant <f4E2M1FN: 6.000000e+00> : tile<4xf4E2M1FN>
+    // CHECK-NEXT: %cst_i8 = constant <i8: "0x000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F"> : tile<128xi8>
+    %cst_i8 = constant <i8: "0x000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F404142434445464748494A4B4C4D4E4F505152535455565758595A5B5C5D5E5F606162636465666768696A6B6C6D6E6F707172737475767778797A7B7C7D7E7F"> : tile<128xi8>
+    // CHECK-NEXT: %cst_i1_1 = constant <i1: "0x0100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010101"> : tile<128xi1>
+    %cst_i1_1 = constant <i1: "0x0100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010100010101"> : tile<128xi1>
     // CHECK-NEXT: %0 = iota : tile<128xi32>
     %0 = iota : tile<128xi32>
     // CHECK-NEXT: return
@@ -84,6 +94,10 @@ cuda_tile.module @kernels {
     %assume_0 = assume bounded<0, ?>, %arg1 : tile<i32>
     // CHECK-NEXT: %assume_assume = assume bounded<?, 100>, %assume_0 : tile<i32>
     %assume_assume = assume bounded<?, 100>, %assume_0 : tile<i32>
+    // CHECK-NEXT: %reshape = reshape %arg1 : tile<i32> -> tile<1xi32>
+    %reshape = reshape %arg1 : tile<i32> -> tile<1xi32>
+    // CHECK-NEXT: %assume_reshape = assume div_by<8>, %reshape : tile<1xi32>
+    %assume_reshape = assume div_by<8>, %reshape : tile<1xi32>
     // CHECK-NEXT: %0 = iota : tile<16xi32>
     %0 = iota : tile<16xi32>
     // CHECK-NEXT: %assume_1 = assume div_by<4, every 4 along 0>, %0 : tile<16xi32>

@@ -3,7 +3,7 @@
 // Control flow: terminators, carried values.
 
 entry @k(%i: tile<i32>, %x: tile<f32>, %b: tile<i1>) {
-  // expected-error @+1 {{'cuda_tile.for' op body must end in continue or return, got ub.unreachable}}
+  // expected-error @+1 {{'cuda_tile.for' op body must end in continue, got ub.unreachable}}
   for %k in (%i to %i, step %i) : tile<i32> iter_values(%a = %x) -> (tile<f32>) {
   if %b {
   continue %a : tile<f32>
@@ -152,8 +152,18 @@ entry @k(%i: tile<i32>, %x: tile<f32>, %b: tile<i1>) {
 
 entry @k(%i: tile<i32>, %x: tile<f32>, %b: tile<i1>) {
   // expected-error @+1 {{expected one type for each of 1 carried values, got 0}}
-  %r = loop iter_values(%a = %x) -> tile<f32> {
-  break %a : tile<f32>
+  loop iter_values(%a = %x) {
+  break
+  }
+  return
+}
+
+// -----
+
+entry @k(%i: tile<i32>, %x: tile<f32>, %b: tile<i1>) {
+  for %k in (%i to %i, step %i) : tile<i32> {
+  // expected-error @+1 {{'cuda_tile.return' op must stand in an entry, if or loop, got cuda_tile.for}}
+  return
   }
   return
 }

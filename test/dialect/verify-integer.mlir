@@ -3,16 +3,8 @@
 // Integer operations and conversions.
 
 entry @k(%x: tile<i32>) {
-  // expected-error @+1 {{'cuda_tile.negi' op overflow must be none or no_signed_wrap, got no_unsigned_wrap}}
+  // expected-error @+1 {{'cuda_tile.negi' op overflow must be none, no_signed_wrap or no_wrap, got no_unsigned_wrap}}
   %0 = negi %x overflow<no_unsigned_wrap> : tile<i32>
-  return
-}
-
-// -----
-
-entry @k(%x: tile<i32>) {
-  // expected-error @+1 {{'cuda_tile.negi' op overflow must be none or no_signed_wrap, got no_wrap}}
-  %0 = negi %x overflow<no_wrap> : tile<i32>
   return
 }
 
@@ -149,6 +141,14 @@ entry @k(%x: tile<f32>) {
 entry @k(%x: tile<f32>) {
   // expected-error @+1 {{'cuda_tile.ftof' op rounding mode must be nearest_even, got zero}}
   %0 = ftof %x rounding<zero> : tile<f32> -> tile<f8E5M2>
+  return
+}
+
+// -----
+
+entry @k(%x: tile<f32>) {
+  // expected-error @+1 {{'cuda_tile.ftof' op rounding mode must be one of nearest_even, zero, negative_inf, positive_inf, nearest_away, got approx}}
+  %0 = ftof %x rounding<approx> : tile<f32> -> tile<f64>
   return
 }
 

@@ -162,8 +162,21 @@ entry @k() {
   %c = constant <f32: 1.0> : tile<4x8xf32>
   %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
   (%a: tile<f32>, %b: tile<f32>) {
-  // expected-error @+1 {{'cuda_tile.print_tko' op must not stand in the body of cuda_tile.reduce, which is free of side effects}}
+  // expected-error @+1 {{'cuda_tile.print_tko' op must not stand in the body of cuda_tile.reduce, which is free of side effects, loops and promises}}
   %t = print_tko "no" -> token
+  yield %a : tile<f32>
+  }
+  return
+}
+
+// -----
+
+entry @k(%n: tile<i32>) {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  %r = reduce %c dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32>
+  (%a: tile<f32>, %b: tile<f32>) {
+  // expected-error @+1 {{'cuda_tile.assume' op must not stand in the body of cuda_tile.reduce, which is free of side effects, loops and promises}}
+  %q = assume div_by<4>, %n : tile<i32>
   yield %a : tile<f32>
   }
   return

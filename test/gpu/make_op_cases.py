@@ -37,6 +37,11 @@ FAMILIES = (
     "conversions",
     "shapes",
     "reductions",
+    "views",
+    "pointers",
+    "atomics",
+    "control_flow",
+    "products",
 )  # fmt: skip
 #: Kernels compiled together.
 _TOGETHER = 8
