@@ -103,6 +103,13 @@ def test_float_attribute(type: str, bits: int, encoded: str) -> None:
     assert TypedFloat().read(Cursor(bytes(out.data)), file) == (0, bits)
 
 
+def test_f64_in_65_bits() -> None:
+    """-Inf as the writer of cuda-tile 1.7.0 has it: the bits doubled, not read as signed."""
+    file = File(V13_3, types=[Record(TYPES.by_name["f64"], {})])
+    cursor = Cursor(bytes.fromhex("00" + "80" * 7 + "f0ff03"))
+    assert TypedFloat().read(cursor, file) == (0, 0xFFF0000000000000)
+
+
 def test_integer_attribute_is_zero_extended() -> None:
     file = File(V13_5, types=[Record(TYPES.by_name["i32"], {})])
     out = Output()

@@ -41,8 +41,8 @@ class Cursor:
         self.offset += 1
         return value
 
-    def varint(self) -> int:
-        """An unsigned number below 2^64."""
+    def varint(self, bits: int = 64) -> int:
+        """An unsigned number below 2^bits."""
         data, start, end = self.data, self.offset, self.end
         value = shift = 0
         offset = start
@@ -51,8 +51,8 @@ class Cursor:
             offset += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
-                if value >> 64:
-                    self.fail("varint does not fit into 64 bits", start)
+                if value >> bits:
+                    self.fail(f"varint does not fit into {bits} bits", start)
                 self.offset = offset
                 return value
             shift += 7
@@ -60,9 +60,9 @@ class Cursor:
                 self.fail("varint is longer than 10 bytes", start)
         self.fail("unexpected end of data in a varint", start)
 
-    def signed_varint(self) -> int:
-        """A signed 64-bit number in zigzag form."""
-        value = self.varint()
+    def signed_varint(self, bits: int = 64) -> int:
+        """A signed number in zigzag form, below 2^bits before it is read as signed."""
+        value = self.varint(bits)
         return (value >> 1) ^ -(value & 1)
 
     def count(self, what: str, item_size: int = 1) -> int:

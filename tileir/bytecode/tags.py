@@ -251,6 +251,8 @@ class TypedFloat:
 
     Types of up to 8 bits take one byte. Wider ones are zero-extended to 64 bits, read as a signed
     integer, and stored as a signed varint: only an f64 with its sign bit set counts as negative.
+    The writer of cuda-tile 1.7.0 takes that one for positive as well and doubles it to 65 bits;
+    both forms are read as what was meant.
     """
 
     _type = TypeOf(frozenset(FLOAT_WIDTHS))
@@ -260,7 +262,7 @@ class TypedFloat:
         type = self._type.read(cursor, file)
         name = file.types[type].spec.name
         width = FLOAT_WIDTHS[name]
-        bits = cursor.byte() if width <= 8 else cursor.signed_varint() & (1 << 64) - 1
+        bits = cursor.byte() if width <= 8 else cursor.signed_varint(65) & (1 << 64) - 1
         if bits >> width:
             cursor.fail(f"{bits:#x} does not fit into {name}", start)
         return type, bits
