@@ -24,11 +24,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from op_cases.kernel import Kernel  # noqa: E402
-from op_cases.writing import module_text, write_case  # noqa: E402
+from op_cases.kernel import Kernel
+from op_cases.writing import module_text, write_case
 
-import tileir  # noqa: E402
-from tileir.runtime import write_bundle  # noqa: E402
+import tileir
+from tileir.runtime import write_bundle
 
 FAMILIES = (
     "float_arithmetic",
@@ -42,6 +42,9 @@ FAMILIES = (
     "atomics",
     "control_flow",
     "products",
+    "others",
+    "slices",
+    "sparse_views",
 )  # fmt: skip
 #: Kernels compiled together.
 _TOGETHER = 8
@@ -63,12 +66,12 @@ def compile_all(kernels: Sequence[Kernel], target: str) -> Iterator[tuple[Any, l
         try:
             yield _compile(group, target), list(group)
             continue
-        except tileir.TileError:
-            pass
+        except Exception:
+            pass  # found below, kernel by kernel
         for kernel in group:
             try:
                 yield _compile([kernel], target), [kernel]
-            except tileir.TileError as error:
+            except Exception as error:  # whatever it is, the others go on
                 lines = str(error).splitlines()
                 print(f"  {kernel.name}: {type(error).__name__}: {' '.join(lines)}", flush=True)
 

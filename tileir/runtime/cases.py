@@ -11,6 +11,12 @@ Parameter kinds in the JSON:
     {"kind": "scalar", "dtype": "i32", "value": 64}
 
 Offsets and strides count elements; `outputs` lists the parameters whose arrays are results.
+`rtol` and `atol` hold for all of them, unless `judgements` gives each output a label and a
+tolerance of its own:
+
+    {"label": "addf f32 zero", "ulps": 0}
+
+`printed`, where present, is the text that the kernel must print.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ import numpy as np
 
 from ..errors import LaunchError
 from .dtypes import storage_dtype, to_float64
+from .tolerance import Tolerance
 
 FORMAT = 1
 
@@ -59,8 +66,10 @@ class Case:
         self.grid: tuple[int, int, int] = tuple(description["grid"])
         self.parameters: list[dict[str, Any]] = description["parameters"]
         self.outputs: list[int] = description["outputs"]
-        self.rtol: float = description["rtol"]
-        self.atol: float = description["atol"]
+        self.rtol: float = description.get("rtol", 0.0)
+        self.atol: float = description.get("atol", 0.0)
+        self.judgements: list[dict[str, Any]] = description.get("judgements", [])
+        self.printed: str | None = description.get("printed")
         self._data = data
 
     @classmethod
@@ -112,9 +121,15 @@ class Case:
         worst = error = 0.0
         failures: list[str] = []
         for k, (index, want) in enumerate(zip(self.outputs, self.expected, strict=True)):
-            one = self._compare_output(args[index], want, self.parameters[index]["dtype"])
+            dtype = self.parameters[index]["dtype"]
+            if self.judgements:
+                one = judge(self.judgements[k], args[index], want, dtype)
+                name = self.judgements[k]["label"]
+            else:
+                one = self._compare_output(args[index], want, dtype)
+                name = f"output {k}"
             worst, error = max(worst, one.worst), max(error, one.error)
-            failures += [f"output {k}: {line}" for line in one.failures]
+            failures += [f"{name}: {line}" for line in one.failures]
         failures += self._changed_elsewhere(args)
         return Comparison(worst, error, failures)
 
@@ -170,3 +185,27 @@ class Case:
                     "must not write"
                 )
         return lines
+
+
+_SHOWN = 3
+
+
+def judge(judgement: dict[str, Any], got: np.ndarray, want: np.ndarray, dtype: str) -> Comparison:
+    """Judges one output by a tolerance of its own; shows the first elements that are wrong."""
+    ratios = Tolerance.from_json(judgement).errors(got, want, dtype)
+    wrong = np.argwhere(~(ratios <= 1))
+    worst = float(ratios.max(initial=0.0))
+    if not len(wrong):
+        return Comparison(worst, 0.0)
+    examples = "; ".join(
+        f"[{', '.join(map(str, place))}] is {_shown(got[tuple(place)])}, "
+        f"should be {_shown(want[tuple(place)])}"
+        for place in wrong[:_SHOWN]
+    )
+    return Comparison(worst, 0.0, [f"{len(wrong)} of {ratios.size} wrong: {examples}"])
+
+
+def _shown(value: Any) -> str:
+    """A number, and its bits where they may matter."""
+    bits = int.from_bytes(np.asarray(value).tobytes(), "little")
+    return f"{value!s} ({bits:#x})"

@@ -130,7 +130,9 @@ def _contended(element: str) -> Kernel:
     k.grid = (blocks, 1, 1)
     target = k.output(np.zeros(8, storage_dtype(element)), element, f"memory {mode} {element}")
     a.rmw(a.at(target, few, [_COUNT]), mode, k.full(one, [_COUNT], element), [_COUNT])
-    total = k.output(np.zeros(1, storage_dtype(element)), element, f"memory {mode} scalar {element}")
+    total = k.output(
+        np.zeros(1, storage_dtype(element)), element, f"memory {mode} scalar {element}"
+    )
     a.rmw(total, mode, k.scalar(one, element), [])
     if element in WIDTH:
         for mode in ("max", "umin"):
@@ -163,11 +165,13 @@ def _compare_and_swap(element: str) -> Kernel:
             a.judge(old, [_COUNT], f"old cas {name}{' masked' * masked}")
     for place in (0, 1, 5, 6):
         target = k.output(memory[place : place + 1].copy(), element, f"memory cas scalar {element}")
-        old = a.cas(target, k.number(compare[place], element), k.number(operand[place], element), [])
+        old = a.cas(
+            target, k.number(compare[place], element), k.number(operand[place], element), []
+        )
         a.judge(old, [], f"old cas scalar {place}")
         target = k.output(memory[place : place + 1].copy(), element, f"memory cas off {element}")
-        old = a.cas(target, k.number(compare[place], element), k.number(operand[place], element), [],
-                    k.number(0, "i1"))  # fmt: skip
+        numbers = [k.number(x[place], element) for x in (compare, operand)]
+        old = a.cas(target, *numbers, [], k.number(0, "i1"))
         a.judge(old, [], f"old cas scalar off {place}")
     return k
 
@@ -199,8 +203,8 @@ def _reductions_in_views(element: str) -> Kernel:
                 value = k.load(small(view.tile, element, str(at)), element)
                 names = ", ".join(k.number(i, "i32") for i in at)
                 after = k.fresh("t")
-                k.emit(f"{after} = atomic_red_view_tko relaxed {scope} {made.view}[{names}], {mode}, "
-                       f"{value} token = {token} : {tile(view.tile, element)}, {made.type}, "
+                k.emit(f"{after} = atomic_red_view_tko relaxed {scope} {made.view}[{names}], "
+                       f"{mode}, {value} token = {token} : {tile(view.tile, element)}, {made.type}, "
                        "tile<i32> -> token")  # fmt: skip
                 token = after
     return k

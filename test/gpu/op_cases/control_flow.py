@@ -28,8 +28,18 @@ class Program:
         self.label = f"n={n} m={m}"
 
     def text(self, template: str) -> None:
-        names = {"x": self.x, "y": self.y, "n": self.n, "m": self.m, "zero": self.zero,
-                 "one": self.one, "two": self.two, "T": _TILE, "i": "tile<i32>", "b": "tile<i1>"}
+        names = {
+            "x": self.x,
+            "y": self.y,
+            "n": self.n,
+            "m": self.m,
+            "zero": self.zero,
+            "one": self.one,
+            "two": self.two,
+            "T": _TILE,
+            "i": "tile<i32>",
+            "b": "tile<i1>",
+        }
         self.kernel.emit(template.format(**names).strip())
 
     def tile_result(self, value: str, label: str = "tile") -> None:
@@ -77,7 +87,8 @@ def _for_steps(p: Program) -> None:
 def _for_continue(p: Program) -> None:
     """`continue` from inside branches, with other values."""
     p.text("""
-  %a:2 = for %k in ({zero} to {n}, step {one}) : {i} iter_values(%s = {x}, %c = {zero}) -> ({T}, {i}) {{
+  %a:2 = for %k in ({zero} to {n}, step {one}) : {i}
+      iter_values(%s = {x}, %c = {zero}) -> ({T}, {i}) {{
     %q = remi %k, {two} signed : {i}
     %odd = cmpi equal %q, {one}, signed : {i} -> {b}
     if %odd {{
@@ -128,7 +139,8 @@ def _loop_break(p: Program) -> None:
 def _loop_in_for(p: Program) -> None:
     """A `loop` in a `for` in a `for`, each with values of the outer ones."""
     p.text("""
-  %a:2 = for %k in ({zero} to {n}, step {one}) : {i} iter_values(%s = {x}, %c = {zero}) -> ({T}, {i}) {{
+  %a:2 = for %k in ({zero} to {n}, step {one}) : {i}
+      iter_values(%s = {x}, %c = {zero}) -> ({T}, {i}) {{
     %in:2 = for %j in (%k to {n}, step {one}) : {i} iter_values(%t = %s, %d = %c) -> ({T}, {i}) {{
       %r:2 = loop iter_values(%u = %t, %e = %j) : {T}, {i} -> {T}, {i} {{
         %stop = cmpi greater_than %e, {m}, signed : {i} -> {b}
@@ -192,7 +204,8 @@ def _returns_in_loop(p: Program) -> None:
     p.text("loop iter_values(%k = {zero}) : {i} {{\n"
            "%done = cmpi equal %k, {n}, signed : {i} -> {b}\n if %done {{")  # fmt: skip
     p.tile_result(p.x, "before the return")
-    p.text("return\n }}\n %far = cmpi equal %k, {m}, signed : {i} -> {b}\n if %far {{\n break\n }}\n"
+    p.text("return\n }}\n %far = cmpi equal %k, {m}, signed : {i} -> {b}\n"
+           "if %far {{\n break\n }}\n"
            "%k2 = addi %k, {one} : {i}\n continue %k2 : {i}\n }}")  # fmt: skip
     p.tile_result(p.y, "after the loop")
     p.text("""
@@ -217,11 +230,13 @@ def _memory_in_loop(p: Program) -> None:
     one = k.op(f"reshape {memory} : tile<ptr<i32>> -> {tile([1], 'ptr<i32>')}")
     many = k.op(f"broadcast {one} : {tile([1], 'ptr<i32>')} -> {pointers}")
     straight, reverse = (
-        k.op(f"offset {many}, {index} : {pointers}, {shape} -> {pointers}") for index in (line, turned)
+        k.op(f"offset {many}, {index} : {pointers}, {shape} -> {pointers}")
+        for index in (line, turned)
     )
     start = k.op("make_token : token")
     p.text(f"""
-  %end = for %k in ({{zero}} to {{n}}, step {{one}}) : {{i}} iter_values(%t = {start}) -> (token) {{{{
+  %end = for %k in ({{zero}} to {{n}}, step {{one}}) : {{i}}
+      iter_values(%t = {start}) -> (token) {{{{
     %v, %t1 = load_ptr_tko weak {reverse} token=%t : {pointers} -> {shape}, token
     %w = addi %v, {{x}} : {shape}
     %t2 = store_ptr_tko weak {straight}, %w token=%t1 : {pointers}, {shape} -> token
@@ -293,7 +308,8 @@ def _blocks_that_wait() -> Kernel:
   %twice = muli %old, {k.scalar(2)} : tile<i32>
   %new = addi %twice, %bx : tile<i32>
   %t3 = store_ptr_tko weak {total}, %new token=%t2 : {pointer}, tile<i32> -> token
-  %t4 = store_ptr_tko release device {after}, {k.scalar(1)} token=%t3 : {pointer}, tile<i32> -> token""")
+  %t4 = store_ptr_tko release device {after}, {k.scalar(1)} token=%t3
+      : {pointer}, tile<i32> -> token""")
     return k
 
 

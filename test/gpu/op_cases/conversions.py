@@ -145,7 +145,7 @@ def _halfway_integers(source: str, rng: np.random.Generator) -> np.ndarray:
     kept = [n for n in found if n < 1 << width]
     if width == 1:
         return np.zeros(0, bool)
-    return np.array(kept, f"uint{width}").view(f"int{width}")[:COUNT // 2]
+    return np.array(kept, f"uint{width}").view(f"int{width}")[: COUNT // 2]
 
 
 def _integer_to_integer(source: str) -> Kernel:
@@ -159,7 +159,9 @@ def _integer_to_integer(source: str) -> Kernel:
                 k.judge(f"exti {x} {sign} : {k.type} -> {target}", f"exti {sign} to {result} from",
                         element=result)  # fmt: skip
         elif WIDTH[result] < WIDTH[source]:
-            k.judge(f"trunci {x} : {k.type} -> {target}", f"trunci to {result} from", element=result)
+            k.judge(
+                f"trunci {x} : {k.type} -> {target}", f"trunci to {result} from", element=result
+            )
             k.judge(f"trunci {y} overflow<no_unsigned_wrap> : {k.type} -> {target}",
                     f"trunci no_unsigned_wrap to {result} from", element=result)  # fmt: skip
     return k.kernel
@@ -223,7 +225,9 @@ def _pointers() -> Kernel:
     index = k.op(f"iota : {tile([256], 'i32')}")
     places = k.op(f"offset {many}, {index} : {shape}, {tile([256], 'i32')} -> {shape}")
     loaded, token = k.fresh(), k.fresh()
-    k.emit(f"{loaded}, {token} = load_ptr_tko weak {places} : {shape} -> {tile([256], 'i8')}, token")
+    k.emit(
+        f"{loaded}, {token} = load_ptr_tko weak {places} : {shape} -> {tile([256], 'i8')}, token"
+    )
     k.store(loaded, "i8", (256,), "ptr_to_ptr")
     numbers = k.op(f"ptr_to_int {places} : {shape} -> {tile([256], 'i64')}")
     back = k.op(f"int_to_ptr {numbers} : {tile([256], 'i64')} -> {shape}")

@@ -75,7 +75,9 @@ def _approximations() -> Kernel:
     a, b = float_pairs("f32", COUNT, "approximate")
     x, y = k.load(a, b)
     for flush in ("", " flush_to_zero"):
-        k.judge(f"divf {x}, {y} rounding<full>{flush} : {k.type}", "divf full" + flush, _APPROXIMATE)
+        k.judge(
+            f"divf {x}, {y} rounding<full>{flush} : {k.type}", "divf full" + flush, _APPROXIMATE
+        )
     # Subnormal divisors have no finite reciprocal: nothing is promised for them.
     _, z = k.load(a, np.where(np.abs(b) < 2.0**-126, np.copysign(0, b), b).astype(np.float32))
     for flush in ("", " flush_to_zero"):

@@ -99,7 +99,9 @@ def _unary(element: str) -> Iterator[Kernel]:
 def _approximations() -> Kernel:
     """The hardware's `tanh` errs by 2^-11 of the value; `exp` by 2 + |1.173 x| ulp (`__expf`)."""
     k = Elementwise("approximate_functions_f32", "f32")
-    x = np.concatenate([floats("f32", COUNT // 2, "tanh"), _arguments("f32", _FUNCTIONS[0])])[:COUNT]
+    x = np.concatenate([floats("f32", COUNT // 2, "tanh"), _arguments("f32", _FUNCTIONS[0])])[
+        :COUNT
+    ]
     (name,) = k.load(x)
     k.judge(f"tanh {name} rounding<approx> : {k.type}", "tanh approx",
             Tolerance(None, rtol=2.0**-10.9), expected=_truth(np.tanh, "f32", x))  # fmt: skip
@@ -148,8 +150,8 @@ def _integer_power(element: str) -> Kernel:
     (x,) = k.load(special)
     exponent = k.kernel.load(m, "i32")
     truth = _truth(lambda v: np.power(v, m.astype(v.dtype)), element, special)
-    k.judge(f"fpowi {x}, {exponent} : {k.type}, {tile([TILE], 'i32')}", "fpowi 0 to 2", Tolerance(1.0),
-            expected=truth)  # fmt: skip
+    k.judge(f"fpowi {x}, {exponent} : {k.type}, {tile([TILE], 'i32')}", "fpowi 0 to 2",
+            Tolerance(1.0), expected=truth)  # fmt: skip
     return k.kernel
 
 

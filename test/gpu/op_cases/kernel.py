@@ -130,7 +130,9 @@ class Kernel:
             f"strides=[{','.join(map(str, strides))}]>"
         )
         size, step = ", ".join(map(str, shape)), ", ".join(map(str, strides))
-        view = self.op(f"make_tensor_view {pointer}, shape = [{size}], strides = [{step}] : {tensor}")
+        view = self.op(
+            f"make_tensor_view {pointer}, shape = [{size}], strides = [{step}] : {tensor}"
+        )
         type_ = f"partition_view<tile=({'x'.join(map(str, cut))}), {tensor}>"
         parts = self.op(f"make_partition_view {view} : {type_}")
         zero = self.scalar(0) if len(shape) > 1 or self.grid[0] == 1 else ""

@@ -28,8 +28,8 @@ class Pointers:
         pointers = f"ptr<{self.element}>"
         one = k.op(f"reshape {pointer} : tile<{pointers}> -> {tile(unit, pointers)}")
         many = k.op(f"broadcast {one} : {tile(unit, pointers)} -> {tile(shape, pointers)}")
-        return k.op(f"offset {many}, {offsets} : {tile(shape, pointers)}, {tile(shape, integer)} -> "
-                    f"{tile(shape, pointers)}")  # fmt: skip
+        type_ = tile(shape, pointers)
+        return k.op(f"offset {many}, {offsets} : {type_}, {tile(shape, integer)} -> {type_}")
 
     def load(
         self, pointers: str, shape: Sequence[int], mask: str = "", padding: str = "",
@@ -123,12 +123,16 @@ def _contiguous(element: str) -> Kernel:
         begin = k.op(f"assume div_by<{start}>, {k.number(3 * start, 'i32')} : tile<i32>")
         end = k.op(f"assume div_by<{start}>, {k.number(13 * start, 'i32')} : tile<i32>")
         shift, bound = (
-            k.op(f"broadcast {k.op(f'reshape {x} : tile<i32> -> tile<1xi32>')} : tile<1xi32> -> "
-                 f"tile<{count}xi32>")  # fmt: skip
+            k.op(
+                f"broadcast {k.op(f'reshape {x} : tile<i32> -> tile<1xi32>')} : tile<1xi32> -> "
+                f"tile<{count}xi32>"
+            )  # fmt: skip
             for x in (begin, end)
         )
         offsets = k.op(f"addi {line}, {shift} : tile<{count}xi32>")
-        below = k.op(f"cmpi less_than {line}, {bound}, signed : tile<{count}xi32> -> tile<{count}xi1>")
+        below = k.op(
+            f"cmpi less_than {line}, {bound}, signed : tile<{count}xi32> -> tile<{count}xi1>"
+        )
         bytes_ = min(16, start * size)
         reading, writing = (
             p.at(k.op(f"assume div_by<{bytes_}>, {x} : tile<ptr<{element}>>"), offsets, [count])
@@ -227,8 +231,10 @@ def _exchanges() -> Kernel:
     line = p.line(count)
     last = k.full(count - 1, [count], "i32")
     reverse = k.op(f"subi {last}, {line} : {tile([count], 'i32')}")
-    for load, store in (("weak", "weak"), ("relaxed device", "relaxed device"),
-                        ("acquire tl_blk", "release tl_blk"), ("acquire sys", "release sys")):  # fmt: skip
+    for load, store in (
+        ("weak", "weak"), ("relaxed device", "relaxed device"),
+        ("acquire tl_blk", "release tl_blk"), ("acquire sys", "release sys"),
+    ):  # fmt: skip
         memory = k.output(np.zeros(count, np.int32), "i32", f"memory {load} {store}")
         straight, turned = (p.at(memory, index, [count]) for index in (line, reverse))
         value = k.load(numbered((count,), "i32"), "i32")

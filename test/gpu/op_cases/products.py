@@ -18,14 +18,15 @@ from .kernel import EXACT, Kernel, tile
 from .values import generator, moderate, wide
 
 _SHAPES = (
-    (16, 8, 16), (16, 16, 16), (16, 16, 128), (32, 16, 32), (64, 64, 64), (64, 32, 16), (16, 256, 32),
-    (256, 16, 16), (128, 64, 32), (8, 8, 8), (4, 16, 8), (16, 4, 4), (1, 16, 16), (32, 32, 1),
-    (2, 2, 2), (64, 8, 64),
+    (16, 8, 16), (16, 16, 16), (16, 16, 128), (32, 16, 32), (64, 64, 64), (64, 32, 16),
+    (16, 256, 32), (256, 16, 16), (128, 64, 32), (8, 8, 8), (4, 16, 8), (16, 4, 4), (1, 16, 16),
+    (32, 32, 1), (2, 2, 2), (64, 8, 64),
 )  # fmt: skip
 #: (operands, accumulator)
 _TYPES = (
-    ("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("tf32", "f32"), ("f32", "f32"), ("f64", "f64"),
-    ("i8", "i32"), ("f8E4M3FN", "f32"), ("f8E5M2", "f32"), ("f8E4M3FN", "f16"), ("f8E5M2", "f16"),
+    ("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("tf32", "f32"), ("f32", "f32"),
+    ("f64", "f64"), ("i8", "i32"), ("f8E4M3FN", "f32"), ("f8E5M2", "f32"), ("f8E4M3FN", "f16"),
+    ("f8E5M2", "f16"),
 )  # fmt: skip
 
 
@@ -65,7 +66,8 @@ class Products:
         return self.kernel.load(small(shape, self.accumulator, "acc"), self.accumulator)
 
     def multiply(
-        self, a: str, b: str, c: str, a_shape: Sequence[int], b_shape: Sequence[int], signs: str = "",
+        self, a: str, b: str, c: str, a_shape: Sequence[int], b_shape: Sequence[int],
+        signs: str = "",
     ) -> str:  # fmt: skip
         op = "mmai" if self.operand == "i8" else "mmaf"
         if op == "mmai" and not signs:
@@ -137,7 +139,9 @@ def _chained(operand: str, accumulator: str) -> Kernel:
     rng = generator("chained")
     sparse = (rng.random((m, d)) < 0.1) * rng.integers(-1, 2, (m, d))
     a = k.load(sparse.astype(storage_dtype(operand)), operand)
-    scores = p.multiply(a, p.load((d, n), "keys"), k.full("0.0", (m, n), accumulator), (m, d), (d, n))
+    scores = p.multiply(
+        a, p.load((d, n), "keys"), k.full("0.0", (m, n), accumulator), (m, d), (d, n)
+    )
     narrow = k.op(f"ftof {scores} : {tile((m, n), accumulator)} -> {tile((m, n), operand)}")
     result = p.multiply(narrow, p.load((n, d), "values"), p.accumulate((m, d)), (m, n), (n, d))
     p.judge(result, (m, d), "chained")
@@ -145,7 +149,7 @@ def _chained(operand: str, accumulator: str) -> Kernel:
 
 
 def _in_loop(operand: str, accumulator: str) -> Kernel:
-    """A loop over k with loads, which the compiler overlaps; the last tile reaches past the edge."""
+    """A loop over k with loads, which the compiler overlaps; the last tile passes the edge."""
     p = Products("product_loop", operand, accumulator)
     k, (m, n, step, depth) = p.kernel, (64, 32, 32, 200)
     zero, one = k.scalar(0), k.scalar(1)
@@ -236,8 +240,10 @@ def kernels() -> Iterator[Kernel]:
         yield _batches(operand, accumulator)
         if operand != "i8":
             yield _random(operand, accumulator)
-        if operand != "i8" and (operand, accumulator) not in (("f32", "f32"), ("f64", "f64")) and (
-            operand != accumulator
+        if (
+            operand != "i8"
+            and (operand, accumulator) not in (("f32", "f32"), ("f64", "f64"))
+            and (operand != accumulator)
         ):
             yield _chained(operand, accumulator)
     yield _signs()

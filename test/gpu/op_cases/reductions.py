@@ -39,7 +39,9 @@ def small(shape: Sequence[int], element: str, *seed: str) -> np.ndarray:
     if element in INTEGERS:
         limit = 1 << (WIDTH[element] - 1)
         return rng.integers(-limit, limit, shape, dtype)
-    return rng.choice([-1.0, 0.0, 1.0, 2.0, -2.0], shape, p=[0.2, 0.5, 0.2, 0.05, 0.05]).astype(dtype)
+    return rng.choice([-1.0, 0.0, 1.0, 2.0, -2.0], shape, p=[0.2, 0.5, 0.2, 0.05, 0.05]).astype(
+        dtype
+    )
 
 
 class Aggregate:
@@ -75,8 +77,8 @@ class Aggregate:
         )
         values = [results] if count == 1 else [f"{results}#{i}" for i in range(count)]
         for i in range(count) if judged is None else judged:
-            k.store(values[i], elements[i], result_shape, f"{kind} {label} of {tuple(shape)} dim {dim} "
-                    f"{elements[i]}{' reverse' if reverse else ''}")  # fmt: skip
+            name = f"{kind} {label} of {tuple(shape)} dim {dim} {elements[i]}{' reverse' * reverse}"
+            k.store(values[i], elements[i], result_shape, name)
         return values
 
 
@@ -128,14 +130,17 @@ def _extrema(element: str) -> Kernel:
         if element in INTEGERS:
             low, high = -(1 << (WIDTH[element] - 1)), (1 << (WIDTH[element] - 1)) - 1
             rules = (
-                ("maxi signed", str(low), "maxi", " signed"), ("mini signed", str(high), "mini", " signed"),
-                ("maxi unsigned", "0", "maxi", " unsigned"), ("mini unsigned", "-1", "mini", " unsigned"),
+                ("maxi signed", str(low), "maxi", " signed"),
+                ("mini signed", str(high), "mini", " signed"),
+                ("maxi unsigned", "0", "maxi", " unsigned"),
+                ("mini unsigned", "-1", "mini", " unsigned"),
                 ("andi", "-1", "andi", ""), ("ori", "0", "ori", ""), ("xori", "0", "xori", ""),
                 ("muli", "1", "muli", ""),
             )  # fmt: skip
         else:
             rules = (
-                ("maxf", "-inf", "maxf", ""), ("minf", "inf", "minf", ""),
+                ("maxf", "-inf", "maxf", ""),
+                ("minf", "inf", "minf", ""),
                 ("maxf propagate_nan", "-inf", "maxf", " propagate_nan"),
             )
         for label, identity, op, suffix in rules:

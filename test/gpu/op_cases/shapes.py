@@ -113,19 +113,19 @@ def _constants(element: str) -> Kernel:
     k = Moves("constant", element)
     for shape in ((8,), (4, 16), (2, 4, 8)):
         values = numbered(shape, element)
-        k.judge(f"constant <{element}: {_listed(values, element)}> : {k.type(shape)}", shape,
+        k.judge(f"constant <{element}: {listed(values, element)}> : {k.type(shape)}", shape,
                 f"constant of {shape}")  # fmt: skip
-        splat = _listed(values.reshape(-1)[1], element)
+        splat = listed(values.reshape(-1)[1], element)
         k.judge(f"constant <{element}: {splat}> : {k.type(shape)}", shape, "splat")
-    scalar = _listed(numbered((4,), element)[2], element)
+    scalar = listed(numbered((4,), element)[2], element)
     k.kernel.store(k.kernel.scalar(scalar, element), element, (), f"scalar {element}")
     return k.kernel
 
 
-def _listed(values: np.ndarray, element: str) -> str:
+def listed(values: np.ndarray, element: str) -> str:
     """The text of constants; floats by their bits."""
     if values.ndim:
-        return "[" + ", ".join(_listed(v, element) for v in values) + "]"
+        return "[" + ", ".join(listed(v, element) for v in values) + "]"
     if element == "i1":
         return "true" if values else "false"
     if element in INTEGERS:

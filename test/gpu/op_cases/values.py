@@ -91,7 +91,11 @@ def float_pairs(element: str, count: int, *seed: str) -> tuple[np.ndarray, np.nd
     crossed = crossed[: count // 2]
     a, b = [edges[crossed[:, 0]]], [edges[crossed[:, 1]]]
     rest = count - len(crossed)
-    for part, size in (("ties", rest // 3), ("moderate", rest // 3), ("bits", rest - rest // 3 * 2)):
+    for part, size in (
+        ("ties", rest // 3),
+        ("moderate", rest // 3),
+        ("bits", rest - rest // 3 * 2),
+    ):
         if part == "ties":
             x, y = _halfway(element, size, rng)
         elif part == "moderate":

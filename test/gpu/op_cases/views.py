@@ -99,7 +99,9 @@ class View:
         kind = type_.partition("<")[0]
         return Made(k.op(f"make_{kind} {whole} : {type_}"), type_, whole, tensor)
 
-    def _extents(self, k: Kernel, values: Sequence[int], ones: bool = False) -> tuple[str, list[str]]:
+    def _extents(
+        self, k: Kernel, values: Sequence[int], ones: bool = False
+    ) -> tuple[str, list[str]]:
         """Extents or strides as operands, and as they stand in the type."""
         operands, types = [], []
         for value in values:
@@ -123,7 +125,8 @@ class View:
                     f"sparse_dim={self.sparse}>")  # fmt: skip
         if self.steps:
             steps = ",".join(map(str, self.steps))
-            return f"strided_view<tile=({cut}), traversal_strides=[{steps}], {padding}{tensor}{mapped}>"
+            cut = f"({cut}), traversal_strides=[{steps}]"
+            return f"strided_view<tile={cut}, {padding}{tensor}{mapped}>"
         return f"partition_view<tile=({cut}), {padding}{tensor}{mapped}>"
 
 
@@ -283,13 +286,19 @@ def _shapes() -> Kernel:
     """The extents of tensors and of index spaces, in several types."""
     a = Accesses("view_shapes", "f16")
     k = a.kernel
-    views = (View((30, 50), (16, 8), dim_map=(1, 0), dynamic=True), View((20, 30), (8, 16), steps=(3, 7)),
-             View((30, 50), (8, 16), sparse=0), View((5, 9, 20), (4, 4, 16), dynamic=True))  # fmt: skip
+    views = (
+        View((30, 50), (16, 8), dim_map=(1, 0), dynamic=True),
+        View((20, 30), (8, 16), steps=(3, 7)),
+        View((30, 50), (8, 16), sparse=0),
+        View((5, 9, 20), (4, 4, 16), dynamic=True),
+    )
     for view in views:
         made = view.make(k, k.pointer(numbered((view.elements,), "f16"), "f16"), "f16")
         for element in ("i16", "i32", "i64"):
-            for op, value, type_ in (("get_index_space_shape", made.view, made.type),
-                                     ("get_tensor_shape", made.tensor, made.tensor_type)):
+            for op, value, type_ in (
+                ("get_index_space_shape", made.view, made.type),
+                ("get_tensor_shape", made.tensor, made.tensor_type),
+            ):
                 extents, rank = k.fresh("n"), len(view.shape)
                 k.emit(f"{extents}:{rank} = {op} {value} : {type_} -> tile<{element}>")
                 for d in range(rank):
