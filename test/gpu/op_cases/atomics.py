@@ -204,8 +204,8 @@ def _reductions_in_views(element: str) -> Kernel:
                 names = ", ".join(k.number(i, "i32") for i in at)
                 after = k.fresh("t")
                 k.emit(f"{after} = atomic_red_view_tko relaxed {scope} {made.view}[{names}], "
-                       f"{mode}, {value} token = {token} : {tile(view.tile, element)}, {made.type}, "
-                       "tile<i32> -> token")  # fmt: skip
+                       f"{mode}, {value} token = {token} : {tile(view.tile, element)}, "
+                       f"{made.type}, tile<i32> -> token")  # fmt: skip
                 token = after
     return k
 
