@@ -41,6 +41,9 @@ class ModulePass(ABC):
         return cls(**values)
 
 
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
 def _convert(pass_name: str, key: str, text: str, type_: type) -> object:
     try:
         if type_ is bool:
@@ -48,4 +51,4 @@ def _convert(pass_name: str, key: str, text: str, type_: type) -> object:
         return type_(text)
     except (KeyError, ValueError):
         reason = f"option '{key}' of pass {pass_name} cannot be '{text}'"
-        raise TileError(reason, remedy=f"give a {type_.__name__}") from None
+        raise TileError(reason, remedy=f"give {_KINDS[type_]}") from None

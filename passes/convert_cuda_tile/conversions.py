@@ -36,10 +36,14 @@ def convert_float(c: Converter, x: Value, to: Type, rounding: str = "nearest_eve
     source, result = str(element_type(x.type)), str(to)
     if source == result:
         return x
+    if _widens(source, result):
+        rounding = "nearest_even"  # exact in any mode
     if source in _BASE and result in _BASE:
         if _widens(source, result):
             return c.elementwise("arith.extf", [x], to)
         if rounding == "nearest_even":
+            if {source, result} == {"f16", "bf16"}:  # neither holds the other, f32 holds both
+                x = c.elementwise("arith.extf", [x], c.builder.type("f32"))
             return c.elementwise("arith.truncf", [x], to)
         if source == "f32" and result == "bf16" and rounding != "zero":
             return round_from_f32(c, x, to, rounding)

@@ -10,10 +10,12 @@ from tileir.compiler.tile_types import buffer_info
 from tileir.ir import (
     Attribute,
     FlatSymbolRefAttr,
+    FunctionType,
     InsertionPoint,
     IntegerAttr,
     Operation,
     StringAttr,
+    TypeAttr,
     UnitAttr,
     Value,
 )
@@ -32,7 +34,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     reductions,
     shared_memory,
 )
-from tileir.passes.convert_tile_gpu.lowering import Lowering
+from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
 from tileir.passes.walk import kernels, walk
 
 _SHARED_ALIGNMENT = 1024
@@ -63,13 +65,16 @@ class ConvertTileGPU(ModulePass):
         """Replaces a kernel; returns the PTX version that its instructions need."""
         builder = Builder(InsertionPoint(kernel), kernel.location)
         num_warps = num_warps_of(kernel)
-        attributes = {
-            name: kernel.attributes[name] for name in ("sym_name", "function_type", "gpu.kernel")
-        }
-        attributes["nvvm.reqntid"] = builder.attribute(f"array<i32: {32 * num_warps}, 1, 1>")
-        new = builder.create("gpu.func", attributes=attributes, regions=1)
         old_body = kernel.regions[0].blocks[0]
-        body = builder.block(new.regions[0], [a.type for a in old_body.arguments])
+        inputs = [scalar_type(builder, a.type) for a in old_body.arguments]
+        attributes = {
+            "sym_name": kernel.attributes["sym_name"],
+            "function_type": TypeAttr.get(FunctionType.get(inputs, [])),
+            "gpu.kernel": UnitAttr.get(),
+            "nvvm.reqntid": builder.attribute(f"array<i32: {32 * num_warps}, 1, 1>"),
+        }
+        new = builder.create("gpu.func", attributes=attributes, regions=1)
+        body = builder.block(new.regions[0], inputs)
         with builder.at(body):
             shared = _shared_memory(builder, kernel)
             lowering = Lowering(builder, target, num_warps, shared)

@@ -34,9 +34,27 @@ def convert(l: Lowering, value: Value, source: str, result: str, rounding: str) 
         return wide if result in ("f32", "tf32") else _from_f32(l, wide, result, rounding)
     if source == "tf32":
         source = "f32"
-    if source == "f64" and result in ("f32",):
-        return _cvt(l, value, f"cvt.{rounding}.f32.f64 $0, $1;", "=f,d", "f32")
+    if source == "f64":
+        return _from_f64(l, value, result, rounding)
     return _from_f32(l, to_float(l, value, source, l.builder.type("f32")), result, rounding)
+
+
+def _from_f64(l: Lowering, value: Value, result: str, rounding: str) -> Value:
+    """Through f32 unless that is the result: by cvt.rz, which a second rounding towards zero
+    continues; for other roundings, what it cut off goes into the last bit (round to odd), from
+    where the second rounding sees it."""
+    b = l.builder
+    if result == "f32":
+        return _cvt(l, value, f"cvt.{rounding}.f32.f64 $0, $1;", "=f,d", "f32")
+    cut = _cvt(l, value, "cvt.rz.f32.f64 $0, $1;", "=f,d", "f32")
+    if rounding != "rz":
+        back = b.op("arith.extf", [cut], value.type)
+        predicate = {"predicate": b.i64_attr(6)}  # one: ordered and not equal
+        inexact = b.op("arith.cmpf", [back, value], b.i1, predicate)
+        sticky = b.op("arith.extui", [inexact], b.i32)
+        odd = b.op("arith.ori", [b.op("arith.bitcast", [cut], b.i32), sticky], b.i32)
+        cut = b.op("arith.bitcast", [odd], cut.type)
+    return _from_f32(l, cut, result, rounding)
 
 
 def to_float(l: Lowering, value: Value, element: str, type_: Type) -> Value:

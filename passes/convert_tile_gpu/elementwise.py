@@ -14,11 +14,15 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 @lowers("arith.constant")
 def _constant(l: Lowering, op: OpView) -> None:
-    info = tile_info(op.operation.results[0].type)
+    result = op.operation.results[0]
+    info, attribute = tile_info(result.type), op.operation.attributes["value"]
     if info is None:
-        l.bind(op.operation.results, op.operation.clone(ip=l.builder.point).results)
+        type_ = l.scalar_type(result.type)
+        if type_ != result.type:
+            attribute = splat_scalar(DenseElementsAttr.get([attribute]), type_)
+        l.set(op, [l.builder.op("arith.constant", [], type_, {"value": attribute})])
         return
-    value = DenseElementsAttr(op.operation.attributes["value"])
+    value = DenseElementsAttr(attribute)
     type_ = l.register_type(info.element)
     if value.is_splat:
         scalar = l.builder.op("arith.constant", [], type_, {"value": splat_scalar(value, type_)})

@@ -37,6 +37,12 @@ def lowers(*names: str) -> Callable[[Rule], Rule]:
 _REGISTER_TYPES = {"f8E4M3FN": "i8", "f8E5M2": "i8", "tf32": "f32"}
 
 
+def scalar_type(builder: Builder, type_: Type) -> Type:
+    """The type of the register that holds a scalar."""
+    name = _REGISTER_TYPES.get(str(type_))
+    return type_ if name is None else builder.type(name)
+
+
 @dataclass(frozen=True)
 class Fragment:
     """What one thread holds of a tile: a register for each of `layout.register_offsets`."""
@@ -111,7 +117,7 @@ class Lowering:
         for value in values:
             info = tile_info(value.type)
             if info is None:
-                result.append(value.type)
+                result.append(self.scalar_type(value.type))
             else:
                 result += [self.register_type(info.element)] * info.layout.num_registers
         return result
@@ -135,6 +141,9 @@ class Lowering:
 
     def register_type(self, element: str) -> Type:
         return self.builder.type(_REGISTER_TYPES.get(element, element))
+
+    def scalar_type(self, type_: Type) -> Type:
+        return scalar_type(self.builder, type_)
 
     # ---- this thread -------------------------------------------------------------------------
 
@@ -291,6 +300,7 @@ class Lowering:
         for index, operand in enumerate(operands):
             clone.operands[index] = operand
         for old, new in zip(op.operation.results, clone.results, strict=True):
+            new.set_type(self.scalar_type(old.type))
             self._scalars[old] = new
 
     def elementwise(self, op: OpView) -> None:
