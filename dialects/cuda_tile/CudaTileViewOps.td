@@ -127,8 +127,8 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko", [
 def CudaTile_AtomicRedViewTkoOp : CudaTile_AtomicOp<"atomic_red_view_tko"> {
   let summary = "atomic reduction of a tile into memory";
   let description = [{
-    Relaxed, without result values, on a partition or strided view without
-    padding (13.3; `inbounds` from 13.5).
+    Relaxed, without result values, on a partition or strided view. Elements
+    outside the tensor are dropped (13.3; `inbounds` from 13.5).
 
     ```mlir
     %t = atomic_red_view_tko relaxed device %pv[%i, %j], addf, %v token = %t0

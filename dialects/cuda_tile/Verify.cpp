@@ -95,7 +95,10 @@ LogicalResult cuda_tile::verifyOrdering(Operation *op, MemoryOrdering ordering,
 
 LogicalResult cuda_tile::verifyPointee(Operation *op, TileType pointers, StringRef name,
                                        TileType value) {
-  Type pointee = cast<PtrType>(pointers.getElementType()).getPointeeType();
+  auto pointer = cast<PtrType>(pointers.getElementType());
+  if (pointer.getKind() && pointer.getKind().getValue() == PtrKind::Multicast)
+    return op->emitOpError() << "takes no multicast pointers; use the multimem operations";
+  Type pointee = pointer.getPointeeType();
   if (value.getShape() == pointers.getShape() && value.getElementType() == pointee)
     return success();
   return op->emitOpError() << name << " must be " << pointers.withElementType(pointee)

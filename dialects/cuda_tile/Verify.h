@@ -37,7 +37,8 @@ mlir::LogicalResult verifyOrdering(mlir::Operation *op, MemoryOrdering ordering,
                                    std::optional<MemoryScope> scope,
                                    llvm::ArrayRef<MemoryOrdering> allowed);
 
-/// A loaded or stored tile has the pointers' shape and their pointee type.
+/// A loaded or stored tile has the pointers' shape and their pointee type; no
+/// access goes through multicast pointers.
 mlir::LogicalResult verifyPointee(mlir::Operation *op, TileType pointers, llvm::StringRef name,
                                   TileType value);
 

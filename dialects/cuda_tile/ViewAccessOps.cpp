@@ -121,7 +121,6 @@ namespace {
 struct ViewShape {
   SmallVector<int64_t> tileShape;
   TensorViewType tensorView;
-  PaddingValueAttr padding;
   /// The dimension indexed by a tile, or -1.
   int64_t sparseDim = -1;
 };
@@ -132,7 +131,7 @@ static ViewShape getViewShape(Type type) {
   auto make = [](auto view, int64_t sparseDim) {
     ArrayRef<int32_t> shape = view.getTileShape();
     return ViewShape{SmallVector<int64_t>(shape.begin(), shape.end()), view.getTensorView(),
-                     view.getPaddingValue(), sparseDim};
+                     sparseDim};
   };
   if (auto view = dyn_cast<PartitionViewType>(type))
     return make(view, -1);
@@ -200,7 +199,8 @@ static LogicalResult verifyNotMulticast(OpT op) {
   return success();
 }
 
-/// A partition view of a multicast pointer.
+/// A partition view of a multicast pointer, to elements that multicast objects
+/// hold.
 template <typename OpT>
 static LogicalResult verifyMulticast(OpT op) {
   Type view = op.getView().getType();
@@ -208,6 +208,9 @@ static LogicalResult verifyMulticast(OpT op) {
     return op.emitOpError() << "needs a partition view, got " << view;
   if (!isMulticast(view))
     return op.emitOpError() << "needs a view of a multicast pointer, got " << view;
+  Type element = getViewShape(view).tensorView.getElementType();
+  if (!isBaseFloat(element) && !element.isInteger(32) && !element.isInteger(64))
+    return op.emitOpError() << "needs elements of i32, i64, f16, bf16, f32 or f64, got " << element;
   return success();
 }
 
@@ -327,9 +330,6 @@ LogicalResult AtomicRedViewTkoOp::verify() {
   Type view = getView().getType();
   if (isa<GatherScatterViewType>(view))
     return emitOpError() << "needs a partition or strided view, got " << view;
-  if (PaddingValueAttr padding = getViewShape(view).padding)
-    return emitOpError() << "needs a view without padding value, got "
-                         << stringifyPaddingValue(padding.getValue());
   return failure(
       failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)) ||
       failed(verifyAtomicMode(*this, getMode(), getTile().getType().getElementType())));

@@ -265,6 +265,14 @@ entry @k(%p: tile<ptr<i32>>, %x: tile<i32>) {
 
 // -----
 
+entry @k(%p: tile<ptr<f32, <multicast>>>) {
+  // expected-error @+1 {{'cuda_tile.load_ptr_tko' op takes no multicast pointers; use the multimem operations}}
+  %r, %t = load_ptr_tko weak %p : tile<ptr<f32, <multicast>>> -> tile<f32>, token
+  return
+}
+
+// -----
+
 entry @k(%x: tile<f32>) {
   // expected-error @+1 {{'cuda_tile.load_ptr_tko' op operand #0 must be tile of pointers, but got '!cuda_tile.tile<f32>'}}
   %r, %t = load_ptr_tko weak %x : tile<f32> -> tile<f32>, token

@@ -328,17 +328,6 @@ entry @k(%p: tile<ptr<f32>>, %i: tile<i32>, %l: tile<i64>) {
 
 entry @k(%p: tile<ptr<f32>>, %i: tile<i32>, %l: tile<i64>) {
   %v = make_tensor_view %p, shape = [%i, 64], strides = [%i, 1] : tile<i32> -> tensor_view<?x64xf32, strides=[?,1]>
-  %pv = make_partition_view %v : partition_view<tile=(8x16), padding_value = zero, tensor_view<?x64xf32, strides=[?,1]>>
-  %x = constant <f32: 1.0> : tile<8x16xf32>
-  // expected-error @+1 {{'cuda_tile.atomic_red_view_tko' op needs a view without padding value, got zero}}
-  %u = atomic_red_view_tko relaxed device %pv[%i, %i], addf, %x : tile<8x16xf32>, partition_view<tile=(8x16), padding_value = zero, tensor_view<?x64xf32, strides=[?,1]>>, tile<i32> -> token
-  return
-}
-
-// -----
-
-entry @k(%p: tile<ptr<f32>>, %i: tile<i32>, %l: tile<i64>) {
-  %v = make_tensor_view %p, shape = [%i, 64], strides = [%i, 1] : tile<i32> -> tensor_view<?x64xf32, strides=[?,1]>
   %pv = make_partition_view %v : partition_view<tile=(8x16), tensor_view<?x64xf32, strides=[?,1]>>
   // expected-error @+1 {{'cuda_tile.multimem_load_reduce_view_tko' op needs a view of a multicast pointer, got '!cuda_tile.partition_view<tile=(8x16), tensor_view<?x64xf32, strides=[?,1]>>'}}
   %x, %t = multimem_load_reduce_view_tko relaxed sys %pv[%i, %i] : partition_view<tile=(8x16), tensor_view<?x64xf32, strides=[?,1]>>, tile<i32> -> tile<8x16xf32>, token
@@ -387,6 +376,39 @@ entry @k(%q: tile<ptr<f32, <multicast>>>, %i: tile<i32>) {
   %x = constant <f32: 1.0> : tile<8x16xf32>
   // expected-error @+1 {{'cuda_tile.multimem_load_reduce_view_tko' op reduction xor needs elements of an integer type, got 'f32'}}
   %y, %t = multimem_load_reduce_view_tko relaxed sys %pv[%i, %i] attributes {reduction = #cuda_tile.multimem_reduction_kind<xor>} : partition_view<tile=(8x16), tensor_view<?x64xf32, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>, tile<i32> -> tile<8x16xf32>, token
+  return
+}
+
+// -----
+
+entry @k(%q: tile<ptr<i8, <multicast>>>, %i: tile<i32>) {
+  %v = make_tensor_view %q, shape = [%i, 64], strides = [%i, 1] : tile<ptr<i8, <multicast>>>, tile<i32> -> tensor_view<?x64xi8, strides=[?,1], #cuda_tile.ptr_attr<multicast>>
+  %pv = make_partition_view %v : partition_view<tile=(8x16), tensor_view<?x64xi8, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>
+  %x = constant <i8: 1> : tile<8x16xi8>
+  // expected-error @+1 {{'cuda_tile.multimem_reduce_view_tko' op needs elements of i32, i64, f16, bf16, f32 or f64, got 'i8'}}
+  %t = multimem_reduce_view_tko relaxed sys %pv, %x[%i, %i] : partition_view<tile=(8x16), tensor_view<?x64xi8, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>, tile<8x16xi8>, tile<i32> -> token
+  return
+}
+
+// -----
+
+entry @k(%q: tile<ptr<i16, <multicast>>>, %i: tile<i32>) {
+  %v = make_tensor_view %q, shape = [%i, 64], strides = [%i, 1] : tile<ptr<i16, <multicast>>>, tile<i32> -> tensor_view<?x64xi16, strides=[?,1], #cuda_tile.ptr_attr<multicast>>
+  %pv = make_partition_view %v : partition_view<tile=(8x16), tensor_view<?x64xi16, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>
+  %x = constant <i16: 1> : tile<8x16xi16>
+  // expected-error @+1 {{'cuda_tile.multimem_store_view_tko' op needs elements of i32, i64, f16, bf16, f32 or f64, got 'i16'}}
+  %t = multimem_store_view_tko weak %pv, %x[%i, %i] : partition_view<tile=(8x16), tensor_view<?x64xi16, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>, tile<8x16xi16>, tile<i32> -> token
+  return
+}
+
+// -----
+
+entry @k(%q: tile<ptr<tf32, <multicast>>>, %i: tile<i32>) {
+  %v = make_tensor_view %q, shape = [%i, 64], strides = [%i, 1] : tile<ptr<tf32, <multicast>>>, tile<i32> -> tensor_view<?x64xtf32, strides=[?,1], #cuda_tile.ptr_attr<multicast>>
+  %pv = make_partition_view %v : partition_view<tile=(8x16), tensor_view<?x64xtf32, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>
+  %x = constant <tf32: 1.0> : tile<8x16xtf32>
+  // expected-error @+1 {{'cuda_tile.multimem_load_reduce_view_tko' op needs elements of i32, i64, f16, bf16, f32 or f64, got 'tf32'}}
+  %y, %t = multimem_load_reduce_view_tko relaxed sys %pv[%i, %i] : partition_view<tile=(8x16), tensor_view<?x64xtf32, strides=[?,1], #cuda_tile.ptr_attr<multicast>>>, tile<i32> -> tile<8x16xtf32>, token
   return
 }
 
