@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import element_bytes, element_type, keyword
+from tileir.compiler.ir_util import FLOAT_PREDICATES, element_bytes, element_type, keyword
 from tileir.ir import IntegerType, OpView, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
 
@@ -111,16 +111,11 @@ def _cmpi(c: Converter, op: OpView) -> None:
     c.set(op, compare(c, predicate, *c.operands(op)))
 
 
-_FLOAT_PREDICATES = (
-    "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
-)
-
-
 @lowers("cmpf")
 def _cmpf(c: Converter, op: OpView) -> None:
     ordering = "o" if keyword(op, "comparison_ordering") == "ordered" else "u"
     predicate = ordering + _PREDICATES[keyword(op, "comparison_predicate")]
-    attributes = {"predicate": c.builder.i64_attr(_FLOAT_PREDICATES.index(predicate))}
+    attributes = {"predicate": c.builder.i64_attr(FLOAT_PREDICATES.index(predicate))}
     c.set(op, c.elementwise("arith.cmpf", c.operands(op), c.builder.i1, attributes))
 
 

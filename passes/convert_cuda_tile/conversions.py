@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import element_type, has_flag, keyword
+from tileir.compiler.ir_util import FLOAT_PREDICATES, element_type, has_flag, keyword
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import IntegerType, OpView, Type, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
@@ -73,7 +73,7 @@ def round_from_f32(c: Converter, x: Value, to: Type, rounding: str) -> Value:
         "arith.bitcast", [c.elementwise("arith.trunci", [stepped], i16)], to
     )
     nearest = c.elementwise("arith.truncf", [x], to)
-    unordered = {"predicate": c.builder.i64_attr(14)}  # uno
+    unordered = {"predicate": c.builder.i64_attr(FLOAT_PREDICATES.index("uno"))}
     is_nan = c.elementwise("arith.cmpf", [x, x], c.builder.i1, unordered)
     return c.select(is_nan, nearest, directed)
 
@@ -111,16 +111,44 @@ def _itof(c: Converter, op: OpView) -> None:
     (x,) = c.operands(op)
     to = _result_element(c, op)
     name = "arith.sitofp" if keyword(op, "signedness") == "signed" else "arith.uitofp"
-    if str(to) not in _BASE:
-        raise Unsupported(
-            f"no code generation from an integer to {to}", remedy="convert to f32, then with ftof"
-        )
-    width = IntegerType(element_type(x.type)).width
-    if str(to) in ("f16", "bf16") and width > 16:
+    width, result = IntegerType(element_type(x.type)).width, str(to)
+    if result in _LARGEST:
+        c.set(op, _to_narrow_float(c, _exact_float(c, x, name, width), to))
+    elif result == "tf32" or (result in ("f16", "bf16") and width > 16):
         # One rounding only: f64 holds every 32-bit integer; 64-bit ones round to odd below.
-        c.set(op, convert_float(c, _to_double_odd(c, x, name, width), to))
-        return
-    c.set(op, c.elementwise(name, [x], to))
+        c.set(op, convert_float(c, _exact_float(c, x, name, width), to))
+    elif result in _BASE:
+        c.set(op, c.elementwise(name, [x], to))
+    else:
+        raise Unsupported(
+            f"no code generation for a conversion from an integer to {to}",
+            remedy="convert to f32 first, then with ftof",
+        )
+
+
+def _exact_float(c: Converter, x: Value, name: str, width: int) -> Value:
+    """An integer as f32 or f64, as good as exact for what rounds to less than 48 bits."""
+    if width <= 16:
+        return c.elementwise(name, [x], c.builder.type("f32"))
+    return _to_double_odd(c, x, name, width)
+
+
+#: 8-bit formats: the magnitude from which an integer is out of range (half a unit beyond the
+#: largest number; the largest of f8E4M3FN is even, so the tie itself still rounds to it), and the
+#: bits of what it becomes, without the sign: infinity, or NaN where there is none.
+_LARGEST = {"f8E5M2": ("oge", 61440.0, 0x7C), "f8E4M3FN": ("ogt", 464.0, 0x7F)}
+
+
+def _to_narrow_float(c: Converter, x: Value, to: Type) -> Value:
+    """An f32 or f64 to an 8-bit format in which integers out of range do not saturate."""
+    predicate, limit, bits = _LARGEST[str(to)]
+    saturated = c.elementwise("arith.bitcast", [convert_float(c, x, to)], c.builder.i8)
+    sign = c.elementwise("arith.andi", [saturated, c.full(0x80, saturated)])
+    beyond = c.elementwise("arith.ori", [sign, c.full(bits, saturated)])
+    outside = {"predicate": c.builder.i64_attr(FLOAT_PREDICATES.index(predicate))}
+    magnitude = c.elementwise("math.absf", [x])
+    is_outside = c.elementwise("arith.cmpf", [magnitude, c.full(limit, x)], c.builder.i1, outside)
+    return c.elementwise("arith.bitcast", [c.select(is_outside, beyond, saturated)], to)
 
 
 def _to_double_odd(c: Converter, x: Value, name: str, width: int) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tileir.compiler.ir_util import FLOAT_PREDICATES
 from tileir.compiler.tile_types import tile_info
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, StringAttr, Type, Value
@@ -11,6 +12,8 @@ _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 #: cvt to and from fp8: the first architecture, and the PTX version for it (PTX ISA, cvt).
 _FP8_CAPABILITY = 89
 _FP8_PTX_VERSION = 81
+#: cvt to tf32 in modes other than `rna`.
+_TF32_CAPABILITY = 90
 
 
 @lowers("tile_gpu.ftof")
@@ -49,7 +52,7 @@ def _from_f64(l: Lowering, value: Value, result: str, rounding: str) -> Value:
     cut = _cvt(l, value, "cvt.rz.f32.f64 $0, $1;", "=f,d", "f32")
     if rounding != "rz":
         back = b.op("arith.extf", [cut], value.type)
-        predicate = {"predicate": b.i64_attr(6)}  # one: ordered and not equal
+        predicate = {"predicate": b.i64_attr(FLOAT_PREDICATES.index("one"))}
         inexact = b.op("arith.cmpf", [back, value], b.i1, predicate)
         sticky = b.op("arith.extui", [inexact], b.i32)
         odd = b.op("arith.ori", [b.op("arith.bitcast", [cut], b.i32), sticky], b.i32)
@@ -108,22 +111,23 @@ def _from_f32(l: Lowering, value: Value, result: str, rounding: str) -> Value:
 
 
 def _to_tf32(l: Lowering, value: Value, rounding: str) -> Value:
-    """`cvt.rna.tf32.f32` is the only rounding of sm_80; to nearest even and to zero by hand."""
+    """With `cvt`; before sm_90, to nearest even and to zero in integers, where a NaN becomes one
+    that tf32 can hold."""
     b = l.builder
-    if rounding == "rna":
-        bits = _cvt(l, value, "cvt.rna.tf32.f32 $0, $1;", "=r,f", "i32")
-        return b.op("arith.bitcast", [bits], b.type("f32"))
+    if rounding == "rna" or l.target.capability >= _TF32_CAPABILITY:
+        bits = _cvt(l, value, f"cvt.{rounding}.tf32.f32 $0, $1;", "=r,f", "i32")
+        return b.op("arith.bitcast", [bits], value.type)
     bits = b.op("arith.bitcast", [value], b.i32)
     rounded = bits
     if rounding == "rn":
         odd = b.op("arith.shrui", [bits, b.c32(13)], b.i32)
         odd = b.op("arith.andi", [odd, b.c32(1)], b.i32)
         rounded = b.add(bits, b.add(odd, b.c32(0xFFF)))
-    truncated = b.op("arith.andi", [rounded, b.c32(0xFFFFE000 - (1 << 32))], b.i32)
-    exponent = b.op("arith.andi", [bits, b.c32(0x7F800000)], b.i32)
-    finite = b.compare("ne", exponent, b.c32(0x7F800000))
-    kept = b.op("arith.select", [finite, truncated, bits], b.i32)
-    return b.op("arith.bitcast", [kept], b.type("f32"))
+    truncated = b.op("arith.andi", [rounded, b.c32(~0x1FFF)], b.i32)
+    unordered = {"predicate": b.i64_attr(FLOAT_PREDICATES.index("uno"))}
+    is_nan = b.op("arith.cmpf", [value, value], b.i1, unordered)
+    kept = b.op("arith.select", [is_nan, b.c32(0x7FFFE000), truncated], b.i32)
+    return b.op("arith.bitcast", [kept], value.type)
 
 
 def _cvt(l: Lowering, value: Value, text: str, constraints: str, result: str) -> Value:

@@ -10,6 +10,11 @@ from tileir.ir import Block, DenseElementsAttr, IntegerAttr, OpView, ShapedType,
 
 _KEYWORD = re.compile(r"<(\w+)>$")
 
+#: Predicates of `arith.cmpf`, by their number in its attribute.
+FLOAT_PREDICATES = tuple(
+    "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+)
+
 
 def defining_op(value: Value) -> OpView | None:
     """The operation that gives `value`, or None for a block argument."""

@@ -25,7 +25,7 @@ from .values import (
 )
 
 _NARROW = ("f8E4M3FN", "f8E5M2")
-_ALL = ("f64", "f32", "tf32", "f16", "bf16", *_NARROW)
+_PLAIN = ("f64", "f32", "tf32", "f16", "bf16")
 _MODES = ("nearest_even", "zero", "negative_inf", "positive_inf", "nearest_away")
 
 
@@ -70,9 +70,9 @@ def _cast(values: np.ndarray, element: str) -> np.ndarray:
     return values.astype(storage_dtype(element))
 
 
-def _float_to_float(source: str) -> Kernel:
-    k = Elementwise(f"ftof_{source}", source)
-    for result in _ALL:
+def _float_to_float(source: str, results: tuple[str, ...], name: str) -> Kernel:
+    k = Elementwise(f"ftof_{source}{name}", source)
+    for result in results:
         if result == source:
             continue
         (x,) = k.load(_values(source, result))
@@ -119,14 +119,14 @@ def _float_to_integer(source: str) -> Kernel:
     return k.kernel
 
 
-def _integer_to_float(source: str) -> Kernel:
-    k = Elementwise(f"itof_{source}", source)
+def _integer_to_float(source: str, results: tuple[str, ...], name: str) -> Kernel:
+    k = Elementwise(f"itof_{source}{name}", source)
     rng = generator("itof", source)
     values = rng.permutation(np.resize(integers(source, COUNT, "itof"), COUNT))
     halves = _halfway_integers(source, rng)
     values[: len(halves)] = halves
     (x,) = k.load(values)
-    for result in ("f64", "f32", "f16", "bf16", "tf32", *_NARROW):
+    for result in results:
         for sign in ("signed", "unsigned"):
             text = f"itof {x} {sign} : {k.type} -> {tile([TILE], result)}"
             k.judge(text, f"itof {sign} to {result} from", element=result)
@@ -238,12 +238,14 @@ def _pointers() -> Kernel:
 
 
 def kernels() -> Iterator[Kernel]:
-    for source in _ALL:
-        yield _float_to_float(source)
+    for source in (*_PLAIN, *_NARROW):
+        yield _float_to_float(source, _PLAIN, "")
+        yield _float_to_float(source, _NARROW, "_f8")
     for source in FLOATS:
         yield _float_to_integer(source)
     for source in ("i1", *INTEGERS):
-        yield _integer_to_float(source)
+        yield _integer_to_float(source, _PLAIN, "")
+        yield _integer_to_float(source, _NARROW, "_f8")
         yield _integer_to_integer(source)
     yield _four_bits()
     yield from _bitcasts()
