@@ -50,28 +50,39 @@ def arguments(case: KernelCase) -> tuple[list[Any], int]:
     return flat, size
 
 
-def time_once(kernel: Any, grid: Any, args: list[Any], repeat: int) -> float:
-    """Microseconds of one launch, over `repeat` launches."""
-    stream = torch.cuda.current_stream()
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    start.record(stream)
-    for _ in range(repeat):
-        kernel.launch(grid, args, stream=stream)
-    end.record(stream)
-    end.synchronize()
-    return start.elapsed_time(end) * 1e3 / repeat
+class Launches:
+    """Several launches of a kernel as one CUDA graph, so that the host's time does not count."""
+
+    def __init__(self, kernel: Any, grid: Any, args: list[Any], repeat: int):
+        self.repeat = repeat
+        self._graph = torch.cuda.CUDAGraph()
+        kernel.launch(grid, args, stream=torch.cuda.current_stream())  # loads the module
+        torch.cuda.synchronize()
+        with torch.cuda.graph(self._graph):
+            for _ in range(repeat):
+                kernel.launch(grid, args, stream=torch.cuda.current_stream())
+
+    def microseconds(self) -> float:
+        """Time of one launch."""
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        self._graph.replay()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) * 1e3 / self.repeat
 
 
 def measure(bundles: list[Bundle], name: str, rounds: int) -> dict[str, Any]:
     case = load_case(name)
     args, size = arguments(case)
     kernels = [bundle[case.symbol] for bundle in bundles]
-    warm = [time_once(kernel, case.grid, args, 3) for kernel in kernels]
-    repeats = [max(3, min(200, int(20_000 / us))) for us in warm]
+    launches = [Launches(kernel, case.grid, args, 20) for kernel in kernels]
     times: list[list[float]] = [[] for _ in kernels]
+    for each in launches:
+        each.microseconds()
     for _ in range(rounds):
         for i in random.sample(range(len(kernels)), len(kernels)):
-            times[i].append(time_once(kernels[i], case.grid, args, repeats[i]))
+            times[i].append(launches[i].microseconds())
     medians = [statistics.median(each) for each in times]
     return {"name": name, "us": medians, "tb_per_s": size / medians[0] / 1e6}
 

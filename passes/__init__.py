@@ -32,6 +32,8 @@ class PassEntry:
 _ENTRIES = [
     PassEntry("attach-target", "attach_target", "AttachTarget",
               "Record the GPU architecture and optimisation level on the module"),
+    PassEntry("split-tile", "split_tile", "SplitTile",
+              "Compute tiles that are too large for a block's registers slice by slice"),
     PassEntry("order-memory", "order_memory", "OrderMemory",
               "Turn the token order of memory operations into barriers"),
     PassEntry("convert-cuda-tile", "convert_cuda_tile", "ConvertCudaTile",
@@ -40,6 +42,8 @@ _ENTRIES = [
               "Choose the number of warps of each kernel"),
     PassEntry("stage-operands", "stage_operands", "StageOperands",
               "Put the operands of matrix products in shared memory or in registers"),
+    PassEntry("choose-products", "choose_products", "ChooseProducts",
+              "Choose the instruction of each matrix product"),
     PassEntry("pipeline-loads", "pipeline_loads", "PipelineLoads",
               "Overlap the loads of a loop's matrix operands with its computation"),
     PassEntry("assign-layouts", "assign_layouts", "AssignLayouts",

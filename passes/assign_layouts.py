@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.constants import retype
-from tileir.compiler.ir_util import has_flag, int_attr
+from tileir.compiler import wgmma
+from tileir.compiler.ir_util import has_flag, int_attr, keyword
 from tileir.compiler.layout import Layout, Owner, blocked, reshapable
 from tileir.compiler.mma import (
     WarpGrid,
@@ -130,6 +131,9 @@ class _Assignment:
                 self._union(results)
         elif name in ("tile_gpu.dot", "tile_gpu.to_shared"):
             self._union([*operands[2:], *results])
+        elif name == "tile_gpu.dot_wait":
+            for operand, result in zip(operands, results, strict=True):
+                self._union([operand, result])
         elif name == "scf.for":
             body = op.operation.regions[0].blocks[0]
             yielded = list(body)[-1].operation.operands
@@ -192,6 +196,10 @@ class _Assignment:
     def _product_layout(self, dot: OpView) -> Layout:
         """The accumulator's layout for the tensor core, or for scalar multiply-adds."""
         acc = tile_info(dot.operation.results[0].type)
+        if keyword(dot, "instruction", "") == "wgmma":
+            groups = wgmma.WarpgroupGrid.choose(acc.shape, self.num_warps, self.whole_rows)
+            assert groups is not None, "choose-products has checked"
+            return wgmma.accumulator_layout(acc.shape, groups)
         lhs = dot.operation.operands[0].type
         operand = buffer_info(lhs) if is_buffer_type(lhs) else tile_info(lhs)
         shape = (*acc.shape, operand.shape[1])
@@ -324,7 +332,11 @@ class _Assignment:
             acc = tile_info(op.operation.results[0].type)
             shape = (*acc.shape, lhs.shape[1])
             instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
-            if instruction is not None:
+            if keyword(op, "instruction", "") == "wgmma":
+                groups = wgmma.WarpgroupGrid.choose(acc.shape, self.num_warps, self.whole_rows)
+                assert groups is not None, "choose-products has checked"
+                self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, groups))
+            elif instruction is not None:
                 wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
                 self._convert_operand(op, 0, wanted)
 

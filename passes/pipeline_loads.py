@@ -4,16 +4,20 @@ A loop that loads matrix operands and multiplies them,
 
     for i:  a = load(A, i);  b = load(B, i);  acc = dot(a, b, acc)
 
-becomes a ring of `stages` buffers filled by asynchronous copies:
+becomes a ring of buffers filled by asynchronous copies, `ahead` rounds ahead of their use:
 
-    copy round 0 .. stages-2 into stages 0 .. stages-2, one group each
+    copy rounds 0 .. ahead-1 into stages 0 .. ahead-1, one group each
     for i:
-        wait until round i has arrived (at most stages-2 groups in flight);  barrier
-        copy round i+stages-1 into the stage that round i-1 has left;  close the group
+        wait until round i has arrived (at most ahead-1 groups in flight);  barrier
+        copy round i+ahead into the stage that an earlier round has left;  close the group
         acc = dot(stage of round i)
 
 One barrier a round suffices: it publishes the copies of round i to all threads, and it stands
-between the last read of a stage (round i-1) and the copy that overwrites it.
+between the last read of a stage and the copy that overwrites it.
+
+`wgmma` goes on after it was issued. If all products of the loop only add to accumulators that the
+loop carries, they stay in flight for one round more: round i waits for the products of round i-1,
+and the ring has one stage more, since the stage of round i-1 is still being read.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, has_flag, int_attr, keyword
-from tileir.compiler.tile_types import BufferInfo, buffer_info
+from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -40,12 +44,12 @@ _RESERVED_BYTES = 16 * 1024
 class PipelineLoads(ModulePass):
     """Overlap the loads of a loop's matrix operands with its computation.
 
-    `stages` is the number of buffers for each operand, fewer where shared memory is short.
+    `ahead` is the number of rounds that copies run ahead, fewer where shared memory is short.
     """
 
     name = "pipeline-loads"
 
-    stages: int = 3
+    ahead: int = 2
 
     def apply(self, module: Operation) -> None:
         capacity = target_of(module).shared_bytes - _RESERVED_BYTES
@@ -58,10 +62,15 @@ class PipelineLoads(ModulePass):
         copies = _copies(loop)
         if not copies:
             return
+        products = _products(copies)
+        in_flight = all(_stays_in_flight(product, loop) for product in products)
         per_stage = sum(copy.buffer.stage_bytes for copy in copies)
-        stages = min(self.stages, capacity // per_stage)
-        if stages >= 2:
-            _Ring(loop, copies, stages).build()
+        lag = 2 if in_flight else 1
+        ahead = min(self.ahead, capacity // per_stage - lag)
+        if ahead < 1 and in_flight:
+            in_flight, lag, ahead = False, 1, capacity // per_stage - 1
+        if ahead >= 1:
+            _Ring(loop, copies, ahead, ahead + lag, products if in_flight else []).build()
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,31 @@ def _copies(loop: OpView) -> list[_Copy]:
             continue
         copies.append(_Copy(load, op, buffer_info(op.operation.results[0].type)))
     return copies
+
+
+def _products(copies: Sequence[_Copy]) -> list[OpView]:
+    """The products that read the buffers, each once, in order."""
+    products: list[OpView] = []
+    for copy in copies:
+        for use in copy.to_shared.operation.results[0].uses:
+            product = use.owner.operation.opview
+            if product.operation.name == "tile_gpu.dot" and product not in products:
+                products.append(product)
+    return products
+
+
+def _stays_in_flight(product: OpView, loop: OpView) -> bool:
+    """Whether a product only adds to an accumulator that the loop carries."""
+    body = loop.operation.regions[0].blocks[0]
+    lhs, _, acc = product.operation.operands
+    uses = list(product.operation.results[0].uses)
+    if keyword(product, "instruction", "") != "wgmma" or not is_buffer_type(lhs.type):
+        return False
+    carried = list(body.arguments)[1:]
+    if acc not in carried or len(list(acc.uses)) != 1 or len(uses) != 1:
+        return False
+    terminator = uses[0].owner.operation
+    return terminator.name == "scf.yield" and uses[0].operand_number == carried.index(acc)
 
 
 def _can_be_copied(load: OpView) -> bool:
@@ -115,22 +149,59 @@ def _depends_on_counter_only(value: Value, body: Block) -> bool:
 class _Ring:
     """Rewrites one loop."""
 
-    def __init__(self, loop: OpView, copies: Sequence[_Copy], stages: int):
-        self.loop, self.copies, self.stages = loop, copies, stages
+    def __init__(
+        self, loop: OpView, copies: Sequence[_Copy], ahead: int, stages: int,
+        in_flight: Sequence[OpView],
+    ):  # fmt: skip
+        self.loop, self.copies, self.ahead, self.stages = loop, copies, ahead, stages
+        self.in_flight = in_flight
+        self.wgmma = any(keyword(p, "instruction", "") == "wgmma" for p in _products(copies))
         self.body: Block = loop.operation.regions[0].blocks[0]
         self.builder = Builder(InsertionPoint(loop), loop.location)
         self.lower, self.upper, self.step = list(loop.operation.operands)[:3]
         self.unsigned = has_flag(loop, "unsignedCmp")
 
     def build(self) -> None:
+        results = self._guarded() if self.in_flight else self._build_loop()
+        for old, new in zip(self.loop.operation.results, results, strict=True):
+            old.replace_all_uses_with(new)
+        self.loop.operation.erase()
+
+    def _guarded(self) -> Sequence[Value]:
+        """The loop, and the wait for its products, if it has any round: accumulators that were
+        never in flight must not meet those that were before the wait, or ptxas makes every
+        product wait (C7515)."""
+        b = self.builder
+        initial = list(self.loop.operation.operands)[3:]
+        carried = [self._carried_by(product) for product in self.in_flight]
+        some = self._round_exists(self.lower, 0)
+        guard = b.create("scf.if", [some], [v.type for v in initial], regions=2)
+        with b.at(b.block(guard.regions[0])):
+            results = list(self._build_loop())
+            flying = [results[i] for i in carried]
+            attributes = {"pending": b.i64_attr(0)}
+            done = b.create("tile_gpu.dot_wait", flying, [v.type for v in flying], attributes)
+            for i, value in zip(carried, done.results, strict=True):
+                results[i] = value
+            b.create("scf.yield", results)
+        with b.at(b.block(guard.regions[1])):
+            b.create("scf.yield", initial)
+        return list(guard.results)
+
+    def _build_loop(self) -> Sequence[Value]:
+        """The new loop; returns what the old one carried."""
         b = self.builder
         buffers = [self._alloc(copy) for copy in self.copies]
         b.create("tile_gpu.barrier")  # the stages may still be in use by what came before
-        for round_ in range(self.stages - 1):
+        for round_ in range(self.ahead):
             self._copy_round(buffers, self.lower, round_, b.c32(round_))
-        new_body, read_stage, write_stage = self._rebuild_loop()
-        self._fill_body(buffers, new_body, read_stage, write_stage)
-        self.loop.operation.erase()
+        new, read_stage, write_stage = self._rebuild_loop()
+        self._fill_body(buffers, new.regions[0].blocks[0], read_stage, write_stage)
+        return list(new.results)[:-2]
+
+    def _carried_by(self, product: OpView) -> int:
+        """Which of the loop's carried values is the accumulator of a product in flight."""
+        return list(self.body.arguments).index(product.operation.operands[2]) - 1
 
     def _alloc(self, copy: _Copy) -> Value:
         ring = replace(copy.buffer, stages=self.stages)
@@ -203,28 +274,27 @@ class _Ring:
 
     # ---- the loop ----------------------------------------------------------------------------
 
-    def _rebuild_loop(self) -> tuple[Block, Value, Value]:
+    def _rebuild_loop(self) -> tuple[Operation, Value, Value]:
         """The same loop with two more carried values: the stages to read and to fill."""
         b = self.builder
         old = self.loop.operation
-        initial = [*list(old.operands)[3:], b.c32(0), b.c32(self.stages - 1)]
+        initial = [*list(old.operands)[3:], b.c32(0), b.c32(self.ahead)]
         types = [value.type for value in initial]
         attributes = dict(old.attributes.items())
         new = b.create("scf.for", [*list(old.operands)[:3], *initial], types, attributes, regions=1)
         body = b.block(new.regions[0], [self.lower.type, *types])
-        for result, replacement in zip(old.results, new.results, strict=False):
-            result.replace_all_uses_with(replacement)
-        return body, body.arguments[len(types) - 1], body.arguments[len(types)]
+        return new, body.arguments[len(types) - 1], body.arguments[len(types)]
 
     def _fill_body(
         self, buffers: Sequence[Value], body: Block, read_stage: Value, write_stage: Value
     ) -> None:
         b = self.builder
         with b.at(body):
-            b.create("tile_gpu.async_wait", attributes={"pending": b.i64_attr(self.stages - 2)})
+            b.create("tile_gpu.async_wait", attributes={"pending": b.i64_attr(self.ahead - 1)})
+            if self.wgmma:
+                b.create("tile_gpu.fence_async")
             b.create("tile_gpu.barrier")
-            counter = body.arguments[0]
-            self._copy_round(buffers, counter, self.stages - 1, write_stage)
+            self._copy_round(buffers, body.arguments[0], self.ahead, write_stage)
             for copy, buffer in zip(self.copies, buffers, strict=True):
                 stage = self._stage(buffer, read_stage)
                 copy.to_shared.operation.results[0].replace_all_uses_with(stage)
@@ -236,11 +306,17 @@ class _Ring:
         for op in list(self.body):
             body.append(op)
         terminator = list(body)[-1]
-        b.point = InsertionPoint(terminator)
-        carried = [*terminator.operation.operands]
-        carried += [self._advance(read_stage), self._advance(write_stage)]
-        b.create("scf.yield", carried)
+        carried = list(terminator.operation.operands)
         terminator.operation.erase()
+        with b.at(body):
+            if self.in_flight:
+                for product in self.in_flight:
+                    product.operation.attributes["in_flight"] = b.attribute("unit")
+                attributes = {"pending": b.i64_attr(len(self.in_flight))}
+                b.create("tile_gpu.dot_wait", attributes=attributes)
+            b.create(
+                "scf.yield", [*carried, self._advance(read_stage), self._advance(write_stage)]
+            )
 
     def _advance(self, stage: Value) -> Value:
         """The next stage of the ring."""

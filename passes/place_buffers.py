@@ -82,6 +82,9 @@ def _place_operand(op: OpView) -> None:
     b = Builder(InsertionPoint(op), op.location)
     buffer = _alloc(b, buffer_info(op.operation.results[0].type))
     b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    users = [use.owner for use in op.operation.results[0].uses]
+    if any(keyword(user, "instruction", "") == "wgmma" for user in users):
+        b.create("tile_gpu.fence_async")
     replace_op(op, buffer)
 
 

@@ -54,15 +54,18 @@ def _stage(dot: OpView) -> None:
 
 def comes_from_product(value: Value) -> bool:
     """Whether elementwise operations lead from a matrix product to `value`."""
-    op = defining_op(value)
-    if op is None:
-        return False
-    name = op.operation.name
-    if name == "tile_gpu.dot":
-        return True
-    if not name.startswith(_ELEMENTWISE):
-        return False
-    return any(comes_from_product(o) for o in op.operation.operands if tile_info(o.type))
+    pending, seen = [value], set()
+    while pending:
+        value = pending.pop()
+        op = defining_op(value)
+        if op is None or value in seen:
+            continue
+        seen.add(value)
+        if op.operation.name == "tile_gpu.dot":
+            return True
+        if op.operation.name.startswith(_ELEMENTWISE):
+            pending += [o for o in op.operation.operands if tile_info(o.type)]
+    return False
 
 
 def _memory_order(value: Value) -> tuple[int, ...]:

@@ -299,3 +299,10 @@ LogicalResult DotOp::verify() {
            << getLhs().getType() << ", " << getRhs().getType() << ", " << getType();
   return success();
 }
+
+LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                          ValueRange operands, DictionaryAttr, OpaqueProperties,
+                                          RegionRange, SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, operands.getTypes());
+  return success();
+}

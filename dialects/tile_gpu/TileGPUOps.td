@@ -446,6 +446,15 @@ def TileGPU_AsyncWaitOp : TileGPU_Op<"async_wait", [MemoryEffects<[MemWrite]>]> 
   let assemblyFormat = "$pending attr-dict";
 }
 
+def TileGPU_FenceAsyncOp : TileGPU_Op<"fence_async", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "let asynchronous operations see what this thread wrote to shared memory";
+  let description = [{
+    `wgmma` and tensor memory accesses read shared memory past the path of
+    ordinary accesses. A fence of every writer, then a barrier, comes first.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for all threads of the block; orders their memory accesses";
   let assemblyFormat = "attr-dict";
@@ -458,8 +467,10 @@ def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]
 def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product plus accumulator";
   let description = [{
-    lhs is M x K, rhs K x N, both in registers or in shared memory. The layout
-    of the accumulator selects the instruction.
+    lhs is M x K, rhs K x N, both in registers or in shared memory.
+    `instruction`, set by `choose-products`, says how: scalar multiply-adds,
+    `mma.sync` of a warp, or `wgmma` of four warps. A product `in_flight` has
+    been issued only: its result may go to another product or to `dot_wait`.
     `lhs_unsigned`, `rhs_unsigned` say how 8-bit integers are read; `fast_acc`
     lets fp8 keep the accumulator of the tensor core.
 
@@ -470,14 +481,29 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   }];
   let arguments = (ins Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$lhs,
                        Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$rhs, TileGPU_Tile:$acc,
-                       UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned, UnitAttr:$fast_acc);
+                       UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned, UnitAttr:$fast_acc,
+                       OptionalAttr<TileGPU_InstructionAttr>:$instruction, UnitAttr:$in_flight);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc
-    oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned | `fast_acc` $fast_acc)
+    oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned | `fast_acc` $fast_acc
+           | `in_flight` $in_flight)
+    (`instruction` $instruction^)?
     attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `,` qualified(type($acc))
   }];
   let hasVerifier = 1;
+}
+
+def TileGPU_DotWaitOp : TileGPU_Op<"dot_wait", [
+    MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "wait until at most `pending` products of this thread are in flight";
+  let description = [{
+    The accumulators of products that are done then pass through and become
+    readable. Example: `%r = tile_gpu.dot_wait 0, %d : !tile_gpu.tile<64x64xf32>`
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<TileGPU_Tile>:$operands);
+  let results = (outs Variadic<TileGPU_Tile>:$results);
+  let assemblyFormat = "$pending (`,` $operands^ `:` qualified(type($operands)))? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

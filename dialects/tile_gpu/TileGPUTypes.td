@@ -138,6 +138,12 @@ def TileGPU_CastKind : TileGPU_Enum<"CastKind", "conversion, as the operation of
     I32EnumAttrCase<"UIToFP", 9, "uitofp">]>;
 def TileGPU_CastKindAttr : TileGPU_EnumAttr<TileGPU_CastKind, "cast_kind">;
 
+def TileGPU_Instruction : TileGPU_Enum<"Instruction", "how a matrix product is computed", [
+    I32EnumAttrCase<"MultiplyAdd", 0, "multiply_add">,
+    I32EnumAttrCase<"MmaSync", 1, "mma_sync">,
+    I32EnumAttrCase<"Wgmma", 2, "wgmma">]>;
+def TileGPU_InstructionAttr : TileGPU_EnumAttr<TileGPU_Instruction, "instruction">;
+
 //===----------------------------------------------------------------------===//
 // Constraints
 //===----------------------------------------------------------------------===//

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from tileir.compiler.ir_util import keyword
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.mma import Instruction, instruction_for
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_buffer_type, tile_info
+from tileir.compiler.wgmma import grid_of
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.multiply_add import multiply_add
 from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress
+from tileir.passes.convert_tile_gpu.warpgroup_product import WarpgroupProduct
 
 Registers = list[Value]
 
@@ -28,6 +31,11 @@ Registers = list[Value]
 def _dot(l: Lowering, op: OpView) -> None:
     lhs, rhs, acc = op.operation.operands
     info = tile_info(acc.type)
+    if keyword(op, "instruction", "") == "wgmma":
+        grid = grid_of(info.layout, l.num_warps)
+        assert grid is not None, f"{info.layout} is not a layout of wgmma"
+        l.set(op, WarpgroupProduct(l, op, grid).run())
+        return
     operand = _operand_info(l, lhs)
     shape = (*info.shape, operand.shape[1])
     instruction = instruction_for(operand.element, info.element, shape, l.target.capability)

@@ -28,10 +28,11 @@ def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
             "canonicalize",
             "cse",
             "loop-invariant-code-motion",
-            # Everything below divides work among warps.
-            "choose-num-warps",
             # Before layouts, because loads that become copies need none.
             "stage-operands",
+            # Everything below divides work among warps.
+            "choose-num-warps",
+            "choose-products",
             "pipeline-loads",
             "cse",
             "assign-layouts",

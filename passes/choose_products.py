@@ -1,0 +1,71 @@
+"""choose-products: which instruction computes each matrix product.
+
+`wgmma` where the target has it and the accumulator, its operands and the warps suit it; otherwise
+`mma.sync` where an instruction takes the types and the shape; otherwise scalar multiply-adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler import wgmma
+from tileir.compiler.mma import instruction_for
+from tileir.compiler.target import Target
+from tileir.compiler.tile_types import buffer_info, is_buffer_type, is_tile_type, tile_info
+from tileir.ir import Attribute, Operation, OpView
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.walk import kernels, walk
+
+
+@dataclass(frozen=True)
+class ChooseProducts(ModulePass):
+    """Choose the instruction of each matrix product.
+
+    `wgmma=false` leaves warpgroup instructions out.
+    """
+
+    name = "choose-products"
+
+    wgmma: bool = True
+
+    def apply(self, module: Operation) -> None:
+        target = target_of(module)
+        for kernel in kernels(module):
+            dots = [op for op in walk(kernel) if op.operation.name == "tile_gpu.dot"]
+            whole_rows = any(is_tile_type(dot.operation.operands[0].type) for dot in dots)
+            for dot in dots:
+                name = self._choose(dot, target, num_warps_of(kernel), whole_rows)
+                attribute = Attribute.parse(f"#tile_gpu.instruction<{name}>", module.context)
+                dot.operation.attributes["instruction"] = attribute
+
+    def _choose(self, dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> str:
+        if self.wgmma and _suits_wgmma(dot, target, num_warps, whole_rows):
+            return "wgmma"
+        acc = tile_info(dot.operation.results[0].type)
+        element, depth = _operand(dot)
+        shape = (*acc.shape, depth)
+        instruction = instruction_for(element, acc.element, shape, target.capability)
+        return "multiply_add" if instruction is None else "mma_sync"
+
+
+def _operand(dot: OpView) -> tuple[str, int]:
+    """Element type of the operands and length of the dimension they share."""
+    lhs = dot.operation.operands[0].type
+    info = buffer_info(lhs) if is_buffer_type(lhs) else tile_info(lhs)
+    return info.element, info.shape[1]
+
+
+def _suits_wgmma(dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> bool:
+    acc = tile_info(dot.operation.results[0].type)
+    element, depth = _operand(dot)
+    lhs, rhs = (operand.type for operand in list(dot.operation.operands)[:2])
+    grid = wgmma.WarpgroupGrid.choose(acc.shape, num_warps, whole_rows)
+    if grid is None or not wgmma.takes(target, element, acc.element, depth):
+        return False
+    if not is_buffer_type(rhs):
+        return False
+    if not wgmma.readable(buffer_info(rhs), 0, acc.shape[1] // grid.columns):
+        return False
+    return is_tile_type(lhs) or wgmma.readable(buffer_info(lhs), 1, wgmma.ROWS)

@@ -1,0 +1,72 @@
+"""split-tile: a kernel whose tile is too large for the registers computes it slice by slice.
+
+    entry @k(...) {                          entry @k(...) {
+      %x = load %p[%i]  : 512x512              for %s in (0 to 8) {
+      %y = exp %x                      =>        %x = load %p'[%i * 8 + %s]  : 64x512
+      store %y, %q[%i]                           %y = exp %x
+    }                                            store %y, %q'[%i * 8 + %s]
+                                             } }
+
+See docs/split-tile.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.locations import plain_location
+from tileir.dialects.cuda_tile import hint
+from tileir.dialects.diagnostics import emit_remark
+from tileir.ir import Operation, UnitAttr
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.split_tile.plan import Limits, Plan, make_plan
+from tileir.passes.split_tile.slicer import Slicer
+from tileir.passes.walk import entries
+
+EXTENDED_ATTRIBUTE = "cuda_tile.extended"
+
+#: Registers of a thread that a warp of a kernel with few warps may fill with one tile.
+_WORDS_PER_THREAD = 128
+_THREADS_PER_WARP = 32
+
+
+@dataclass(frozen=True)
+class SplitTile(ModulePass):
+    """Compute tiles that are too large for a block's registers slice by slice.
+
+    budget   registers (32-bit words) of a block that its largest tile may fill, as may all its
+             accumulators together: 16 warps with 64 words in each thread, or 8 with 128
+    rows     rows and columns of the smallest matrix product that slicing may make
+    columns
+    """
+
+    name = "split-tile"
+
+    budget: int = 16 * 32 * 64
+    rows: int = 16
+    columns: int = 8
+
+    def apply(self, module: Operation) -> None:
+        for entry in entries(module):
+            limits = Limits(self._budget_of(entry, module), self.rows, self.columns)
+            found = make_plan(entry, limits, _is_extended(entry))
+            if found is None:
+                continue
+            emit_remark(plain_location(found.place.location), found.remark(limits.budget))
+            if isinstance(found, Plan):
+                Slicer(found).run()
+
+    def _budget_of(self, entry: Operation, module: Operation) -> int:
+        """The budget, less where a hint leaves the kernel with few warps."""
+        hints = entry.attributes.get(HINTS)
+        warps = hint(hints, target_of(module).hint_key, "num_worker_warps_per_cta")
+        if not warps:
+            return self.budget
+        return min(self.budget, warps * _THREADS_PER_WARP * _WORDS_PER_THREAD)
+
+
+def _is_extended(entry: Operation) -> bool:
+    """Whether tile dimensions need not be powers of two."""
+    attributes = entry.parent.operation.attributes
+    return EXTENDED_ATTRIBUTE in attributes and isinstance(attributes[EXTENDED_ATTRIBUTE], UnitAttr)

@@ -1,0 +1,192 @@
+"""Choosing how to slice a kernel: where the loop goes, how many slices, along which dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tileir.compiler.ir_util import defining_op
+from tileir.ir import Operation, OpView
+from tileir.passes.analysis.axis_facts import AxisAnalysis
+from tileir.passes.split_tile.accesses import can_slice, tile_of
+from tileir.passes.split_tile.conflicts import find_conflict
+from tileir.passes.split_tile.cost import cost_of, slowness
+from tileir.passes.split_tile.forms import WHOLE, Form, can_be_cut, shape_of, words_of
+from tileir.passes.split_tile.needs import Needs
+from tileir.passes.split_tile.operations import PRODUCTS, STORES, walk_block
+from tileir.passes.split_tile.refusal import (
+    Refusal,
+    cannot_cut,
+    conflict,
+    find_unrepeatable,
+    leaves_scope,
+    nothing_stored,
+    too_thin,
+    whole_tile,
+)
+from tileir.passes.split_tile.scope import Scope, scopes_of
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What slices must keep to.
+
+    budget         words that the largest tile, or all accumulators together, may fill
+    rows, columns  of the smallest matrix product that slicing may make
+    """
+
+    budget: int
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a kernel that needs `words` registers is to be sliced."""
+
+    scope: Scope
+    factor: int
+    needs: Needs
+    facts: AxisAnalysis
+    words: int
+
+    @property
+    def place(self) -> OpView:
+        """The store that decided."""
+        return next(iter(self.needs.stores))
+
+    def remark(self, budget: int) -> str:
+        return (
+            f"the tiles of this kernel need {self.words} registers of the {budget} that a block has "
+            f"for them, and are computed in {self.factor} slices, one after another"
+        )
+
+
+def registers_of(needs: Needs) -> int:
+    """Words that the largest tile, or all accumulators together, fill."""
+    return max([needs.accumulators(), *(words for _, _, words in needs.tiles())])
+
+
+def _may_exceed(entry: Operation, budget: int) -> bool:
+    """A quick look that spares most kernels the analysis."""
+    accumulated = 0
+    for op in walk_block(entry.regions[0].blocks[0]):
+        words = max((words_of(result.type) for result in op.operation.results), default=0)
+        accumulated += words if op.operation.name in PRODUCTS else 0
+        if max(words, accumulated) > budget:
+            return True
+    return False
+
+
+def make_plan(entry: Operation, limits: Limits, is_extended: bool) -> Plan | Refusal | None:
+    """How to make the tiles of a kernel fit the budget; None if they do."""
+    budget = limits.budget
+    if not _may_exceed(entry, budget):
+        return None
+    facts = AxisAnalysis()
+    words = registers_of(Needs(entry, None, 1, facts))
+    if words <= budget:
+        return None
+    if not any(op.operation.name in STORES for op in walk_block(entry.regions[0].blocks[0])):
+        return replace(nothing_stored(entry), words=words)
+    refusals: list[Refusal] = []
+    for scope in scopes_of(entry):
+        found = _plan_in(entry, scope, words, limits, is_extended, facts)
+        if isinstance(found, Plan):
+            return found
+        refusals.append(found)
+    return replace(max(refusals, key=lambda refusal: refusal.weight), words=words)
+
+
+def _plan_in(
+    entry: Operation,
+    scope: Scope,
+    words: int,
+    limits: Limits,
+    is_extended: bool,
+    facts: AxisAnalysis,
+) -> Plan | Refusal:
+    """A plan with the loop over slices in `scope`, of as few slices as will do."""
+    refusal = leaves_scope(scope) or find_unrepeatable(scope)
+    if refusal is not None:
+        return refusal
+    stores = [op for op in scope.operations() if op.operation.name in STORES]
+    stores.sort(key=lambda op: -tile_of(op).type.num_elements)
+    least = -(-words // limits.budget)
+    for factor in _factors(stores[0], least, is_extended):
+        found = _plan_with(Needs(entry, scope, factor, facts), stores, limits)
+        if isinstance(found, Needs):
+            return Plan(scope, factor, found, facts, words)
+        refusal = refusal or found
+    return refusal or cannot_cut(stores[0], least)
+
+
+def _factors(store: OpView, least: int, is_extended: bool) -> Iterator[int]:
+    """Numbers of slices, at least `least`, into which the largest store can be cut."""
+    shape = shape_of(tile_of(store))
+    for factor in range(max(2, least), max(shape, default=1) + 1):
+        is_power_of_two = factor & (factor - 1) == 0
+        if is_extended or is_power_of_two:
+            if any(can_be_cut(shape, dim, factor) for dim in range(len(shape))):
+                yield factor
+
+
+def _plan_with(base: Needs, stores: list[OpView], limits: Limits) -> Needs | Refusal:
+    """The cheapest way to slice all stores by one factor, or why there is none."""
+    tried: list[tuple[bool, float, int, Needs]] = []
+    for form in _forms_of(stores[0], base):
+        needs = _sliced(base, stores[0], form)
+        for store in stores[1:]:
+            needs = _best_form(needs, store, limits.budget)
+        tried.append((registers_of(needs) > limits.budget, cost_of(needs), slowness(stores[0], form), needs))
+    tried.sort(key=lambda entry: entry[:3])
+    refusal: Refusal | None = None
+    for is_too_large, _, _, needs in tried:
+        found = whole_tile(needs) if is_too_large else _objection(needs, limits)
+        if found is None:
+            return needs
+        refusal = refusal or found
+    return refusal or cannot_cut(stores[0], base.factor)
+
+
+def _forms_of(store: OpView, needs: Needs) -> list[int]:
+    """The dimensions along which a store can be sliced."""
+    shape = shape_of(tile_of(store))
+    return [
+        dim
+        for dim in range(len(shape))
+        if can_be_cut(shape, dim, needs.factor)
+        and can_slice(store, dim, needs.factor, needs.facts)
+    ]
+
+
+def _sliced(needs: Needs, store: OpView, form: Form) -> Needs:
+    new = needs.copy()
+    new.add_store(store, form)
+    return new
+
+
+def _best_form(needs: Needs, store: OpView, budget: int) -> Needs:
+    """Slices a further store in the way that costs least; kept whole, one slice does all of it."""
+    options = [_sliced(needs, store, form) for form in [*_forms_of(store, needs), WHOLE]]
+    return min(options, key=lambda option: (registers_of(option) > budget, cost_of(option)))
+
+
+def _objection(needs: Needs, limits: Limits) -> Refusal | None:
+    assert needs.scope is not None
+    found = find_conflict(needs.scope, needs)
+    if found is not None:
+        return conflict(found)
+    for value, forms in needs.forms.items():
+        op = defining_op(value)
+        if op is None or op.operation.name not in PRODUCTS:
+            continue
+        for form in forms:
+            if form is not WHOLE and _is_too_thin(shape_of(value), form, needs.factor, limits):
+                return too_thin(op, needs.factor)
+    return None
+
+
+def _is_too_thin(shape: tuple[int, ...], form: int, factor: int, limits: Limits) -> bool:
+    smallest = (1,) * (len(shape) - 2) + (limits.rows, limits.columns)
+    return shape[form] // factor < min(smallest[form], shape[form])

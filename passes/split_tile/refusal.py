@@ -1,0 +1,145 @@
+"""Why a kernel is left as it is, in words for the person who wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.dialects.cuda_tile import TileType
+from tileir.ir import Operation, OpView, Value
+from tileir.passes.analysis.token_order import is_token
+from tileir.passes.split_tile.conflicts import Conflict
+from tileir.passes.split_tile.forms import WHOLE, Form
+from tileir.passes.split_tile.needs import Needs
+from tileir.passes.split_tile.operations import (
+    CONTROL_FLOW,
+    LOADS,
+    STORES,
+    UNREPEATABLE,
+    short,
+)
+from tileir.passes.split_tile.scope import Scope, leaves
+
+_SMALLER = "give the kernel smaller tiles and a larger grid"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The operation that stands in the way, the reason and the remedy.
+
+    Of the refusals of several scopes, that of the largest weight is told. `words` is what the
+    kernel needs.
+    """
+
+    place: OpView | Operation
+    reason: str
+    remedy: str = _SMALLER
+    weight: int = 1
+    words: int = 0
+
+    def remark(self, budget: int) -> str:
+        return (
+            f"the tiles of this kernel need {self.words} registers of the {budget} that a block has "
+            f"for them, and are not split: {self.reason}; {self.remedy}"
+        )
+
+
+def find_unrepeatable(scope: Scope) -> Refusal | None:
+    """An operation inside the scope that must not run once for each slice."""
+    for op in scope.operations():
+        if op.operation.name in UNREPEATABLE:
+            return Refusal(op, f"'{short(op)}' would run once for each slice", weight=2)
+        if op.operation.name not in LOADS | STORES:
+            continue
+        ordering = keyword(op, "memory_ordering_semantics", "weak")
+        if ordering != "weak":
+            reason = f"this {ordering} '{short(op)}' would run once for each slice"
+            return Refusal(op, reason, weight=2)
+    return None
+
+
+def leaves_scope(scope: Scope) -> Refusal | None:
+    """Control or a value that would leave the loop over slices before its end."""
+    for op in scope.inside:
+        jump = leaves(op)
+        if jump is not None:
+            return Refusal(jump, f"'{short(jump)}' would leave before all slices are done")
+    terminator = list(scope.block)[-1]
+    for value in terminator.operation.operands:
+        if not scope.is_given(value) and not is_token(value):
+            reason = f"a value computed beside its stores leaves '{_owner_name(scope)}'"
+            return Refusal(terminator, reason, weight=0)
+    return None
+
+
+def _owner_name(scope: Scope) -> str:
+    return scope.block.owner.operation.name.removeprefix("cuda_tile.")
+
+
+def nothing_stored(entry: Operation) -> Refusal:
+    return Refusal(entry, "it stores no tile whose slices could be computed one by one")
+
+
+def cannot_cut(store: OpView, factor: int) -> Refusal:
+    return Refusal(store, f"no dimension of the tile stored here can be cut into {factor} slices")
+
+
+def too_thin(product: OpView, factor: int) -> Refusal:
+    reason = f"a matrix product in {factor} slices is smaller than one matrix instruction"
+    return Refusal(product, reason)
+
+
+def conflict(found: Conflict) -> Refusal:
+    """Token-ordered accesses that may touch the same memory in different slices."""
+    names = f"'{short(found.first)}' and '{short(found.second)}'"
+    if found.first == found.second:
+        names = f"rounds of '{short(found.first)}'"
+    return Refusal(
+        found.second,
+        f"a token orders {names}, and one slice of the first may touch what another slice of the "
+        "second does",
+        "leave the token out if they never touch the same memory, or access the same tile of one "
+        f"view in both; otherwise {_SMALLER}",
+        weight=2,
+    )
+
+
+def whole_tile(needs: Needs) -> Refusal:
+    """The largest tile that slicing leaves as it is, and who needs it whole."""
+    value, form, _ = max(needs.tiles(), key=lambda tile: tile[2])
+    if form is not WHOLE:
+        op = defining_op(value) or value.owner.owner
+        return Refusal(op, f"in {needs.factor} slices, {_text(value)} is still too large")
+    user, whole = _who_needs(needs, value)
+    return Refusal(user, f"{_describe(user)} needs the whole of {_text(whole)}")
+
+
+def _text(value: Value) -> str:
+    return str(value.type).replace("!cuda_tile.", "")
+
+
+def _who_needs(needs: Needs, value: Value) -> tuple[OpView, Value]:
+    """Follows a whole tile to the operation that computes something else from it, or has effects."""
+    seen: set[Value] = set()
+    while True:
+        seen.add(value)
+        user, form = needs.reasons[value, WHOLE]
+        further = [r for r in user.operation.results if _is_whole(needs, r, form)]
+        if not further or further[0] in seen or user.operation.name in CONTROL_FLOW:
+            return user, value
+        if short(user) == "reduce":
+            return user, value
+        value = further[0]
+
+
+def _is_whole(needs: Needs, result: Value, form: Form) -> bool:
+    is_tile = isinstance(result.type, TileType)
+    return form is WHOLE and is_tile and (result, WHOLE) in needs.reasons
+
+
+def _describe(op: OpView) -> str:
+    name = short(op)
+    if name in ("reduce", "scan"):
+        return f"'{name}' along dimension {int_attr(op, 'dim')}"
+    return f"this '{name}'"
+
