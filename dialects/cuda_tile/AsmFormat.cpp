@@ -90,11 +90,15 @@ ParseResult cuda_tile::parseOptionalHints(OpAsmParser &parser, OperationState &r
                                           StringAttr name) {
   if (failed(parser.parseOptionalKeyword("optimization_hints")))
     return success();
+  llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseEqual())
     return failure();
-  Attribute hints = OptimizationHintsAttr::parse(parser, Type());
+  auto hints =
+      dyn_cast_or_null<OptimizationHintsAttr>(OptimizationHintsAttr::parse(parser, Type()));
   if (!hints)
     return failure();
+  warnAboutHints(parser.getEncodedSourceLoc(loc), hints,
+                 result.name.getStringRef() == EntryOp::getOperationName());
   result.addAttribute(name, hints);
   return success();
 }

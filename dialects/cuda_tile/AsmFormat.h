@@ -92,6 +92,8 @@ void printConstantValue(mlir::OpAsmPrinter &printer, mlir::ElementsAttr value);
 /// `optimization_hints=<...>`, which may be absent.
 mlir::ParseResult parseOptionalHints(mlir::OpAsmParser &parser, mlir::OperationState &result,
                                      mlir::StringAttr name);
+/// Warns of hints that the compiler ignores.
+void warnAboutHints(mlir::Location loc, OptimizationHintsAttr hints, bool onEntry);
 /// Prints ` optimization_hints`, `equals`, and the hints.
 void printOptionalHints(mlir::OpAsmPrinter &printer, OptimizationHintsAttr hints,
                         llvm::StringRef equals);
