@@ -137,3 +137,8 @@ TILEIR_EXPORT void tileirRegisterPass(const char *name, const char *summary, Run
 TILEIR_EXPORT void tileirEmitError(MlirLocation location, const char *message) {
   emitError(unwrap(location)) << message;
 }
+
+/// Reports a remark as a diagnostic at `location`.
+TILEIR_EXPORT void tileirEmitRemark(MlirLocation location, const char *message) {
+  emitRemark(unwrap(location)) << message;
+}

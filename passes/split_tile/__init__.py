@@ -59,7 +59,7 @@ class SplitTile(ModulePass):
 
     def _budget_of(self, entry: Operation, module: Operation) -> int:
         """The budget, less where a hint leaves the kernel with few warps."""
-        hints = entry.attributes.get(HINTS)
+        hints = entry.attributes.get("optimization_hints")
         warps = hint(hints, target_of(module).hint_key, "num_worker_warps_per_cta")
         if not warps:
             return self.budget

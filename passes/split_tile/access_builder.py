@@ -108,12 +108,10 @@ class AccessBuilder:
     def _bounds(self) -> dict[tuple, tuple[OpView, int]]:
         """The stores that bound the number of slices, one of each kind; none if one does not."""
         scope = self.slicer.plan.scope
-        stores = self.slicer.needs.stores
-        sliced = [(op, form) for op, form in stores.items() if form is not WHOLE]
-        # Slice 0 must run for the stores that are kept whole. It does if a store at a legal index
-        # bounds the number; of one that may not run, the index need not be legal.
-        if len(sliced) < len(stores) and any(op.operation.block != scope.block for op, _ in sliced):
-            return {}
+        stores = self.slicer.needs.stores.items()
+        sliced = [(op, form) for op, form in stores if form is not WHOLE]
+        if any(op.operation.block != scope.block for op, _ in sliced):
+            return {}  # it may not run, and then its index need not be legal
         bounds: dict[tuple, tuple[OpView, int]] = {}
         for op, dim in sliced:
             if not is_view_access(op):
@@ -135,7 +133,8 @@ class AccessBuilder:
         return (size.static, size.value, pace_of(op.view.type, dim), tile, op.index[dim])
 
     def _slices_inside(self, store: OpView, dim: int) -> Value:
-        """min(factor, count - index * scale): slices of a tile that start inside the tensor."""
+        """min(factor, count - index * scale): slices of a tile that start inside the tensor, at
+        least one."""
         b, view = self.builder, self.view(store.view, dim)
         width = index_width(store.view, view.piece, store.index[dim], view.extent)
         first = b.scaled(b.resized(store.index[dim], width), view.piece.scale)

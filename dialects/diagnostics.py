@@ -1,0 +1,56 @@
+"""Diagnostics of passes that do not stop them, through MLIR's own engine.
+
+A tool prints them as `file:line:col: remark: ...`; `RemarkCollector` keeps them for a caller.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from types import TracebackType
+
+from mlir import ir
+
+from ._native import Handle, function, unwrap_location
+
+_emit_remark = function("tileirEmitRemark", None, Handle, ctypes.c_char_p)
+
+
+def emit_remark(location: ir.Location, message: str) -> None:
+    """Reports a decision that the author of the code at `location` may want to know."""
+    _emit_remark(unwrap_location(location), message.encode())
+
+
+class RemarkCollector:
+    """Collects the remarks of a context while it is entered, each once:
+
+    with RemarkCollector(context) as remarks:
+        ...
+    remarks.texts  # ["matmul.mlir:12:5: remark: ..."]
+    """
+
+    def __init__(self, context: ir.Context):
+        self._context = context
+        self._handler: ir.DiagnosticHandler | None = None
+        self.texts: list[str] = []
+
+    def __enter__(self) -> RemarkCollector:
+        self._handler = self._context.attach_diagnostic_handler(self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._handler is not None
+        self._handler.detach()
+
+    def _handle(self, diagnostic: ir.Diagnostic) -> bool:
+        if diagnostic.severity != ir.DiagnosticSeverity.REMARK:
+            return False
+        place = str(diagnostic.location).removeprefix("loc(").removesuffix(")").replace('"', "")
+        text = f"{place}: remark: {diagnostic.message}"
+        if text not in self.texts:
+            self.texts.append(text)
+        return True
