@@ -307,8 +307,8 @@ def TileGPU_GatherOp : TileGPU_Op<"gather", [AttrSizedOperandSegments, MemoryEff
     $addresses (`mask` $mask^)? (`other` $other^)? (`scratch` $scratch^)?
     `contiguity` $contiguity `alignment` $alignment
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
-    qualified(type($addresses)) (`,` `mask` qualified(type($mask))^)? (`,` `other` qualified(type($other))^)?
-    (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
+    qualified(type($addresses)) (`mask` qualified(type($mask))^)? (`other` qualified(type($other))^)?
+    (`scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -323,7 +323,7 @@ def TileGPU_ScatterOp : TileGPU_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $value `,` $addresses (`mask` $mask^)? `contiguity` $contiguity `alignment` $alignment
     (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:`
-    qualified(type($value)) `,` qualified(type($addresses)) (`,` `mask` qualified(type($mask))^)?
+    qualified(type($value)) `,` qualified(type($addresses)) (`mask` qualified(type($mask))^)?
   }];
   let hasVerifier = 1;
 }
@@ -344,7 +344,7 @@ def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [
   let assemblyFormat = [{
     $kind $addresses `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
     `ordering` $ordering `scope` $scope attr-dict `:` qualified(type($addresses)) `,` qualified(type($value))
-    (`,` `mask` qualified(type($mask))^)? (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
+    (`mask` qualified(type($mask))^)? (`scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -362,7 +362,7 @@ def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [
   let assemblyFormat = [{
     $addresses `,` $compare `,` $value (`mask` $mask^)? (`scratch` $scratch^)?
     `ordering` $ordering `scope` $scope attr-dict `:` qualified(type($addresses)) `,` qualified(type($value))
-    (`,` `mask` qualified(type($mask))^)? (`,` `scratch` qualified(type($scratch))^)? `->` qualified(type($result))
+    (`mask` qualified(type($mask))^)? (`scratch` qualified(type($scratch))^)? `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

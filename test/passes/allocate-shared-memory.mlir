@@ -1,0 +1,81 @@
+// RUN: tile-opt --allocate-shared-memory --split-input-file --verify-diagnostics %s | FileCheck %s
+
+#l = #tile_gpu.layout<[reg 8, warp 4:1, lane 32:1]>
+gpu.module @kernels {
+  // Lives that do not overlap share memory; 4096 bytes serve both.
+  // CHECK-LABEL: gpu.func @one_after_another
+  // CHECK-SAME: tile_gpu.shared_bytes = 4096
+  gpu.func @one_after_another() kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<1024xf32, #l>
+    // CHECK: tile_gpu.alloc offset 0
+    %a = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %x, %a : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    %y = tile_gpu.local_load %a : !tile_gpu.buffer<1024xf32> -> !tile_gpu.tile<1024xf32, #l>
+    // CHECK: tile_gpu.alloc offset 0
+    %b = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %y, %b : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @at_once
+  // CHECK-SAME: tile_gpu.shared_bytes = 8192
+  gpu.func @at_once() kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<1024xf32, #l>
+    // CHECK: tile_gpu.alloc offset 0
+    %a = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %x, %a : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    // CHECK: tile_gpu.alloc offset 4096
+    %b = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %x, %b : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    %y = tile_gpu.local_load %a : !tile_gpu.buffer<1024xf32> -> !tile_gpu.tile<1024xf32, #l>
+    gpu.return
+  }
+
+  // A buffer made outside a loop and used inside lives through all its rounds, so that one made
+  // inside, whose life in a round is over when the other is read, must lie elsewhere.
+  // CHECK-LABEL: gpu.func @around_a_loop
+  // CHECK-SAME: tile_gpu.shared_bytes = 8192
+  gpu.func @around_a_loop(%n: index) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<1024xf32, #l>
+    // CHECK: %[[A:.*]] = tile_gpu.alloc offset [[FIRST:[0-9]+]]
+    %a = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %x, %a : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    scf.for %i = %n to %n step %n {
+      // CHECK: scf.for
+      // CHECK-NOT: tile_gpu.alloc offset [[FIRST]] :
+      // CHECK: tile_gpu.alloc offset
+      %b = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+      %y = tile_gpu.local_load %a : !tile_gpu.buffer<1024xf32> -> !tile_gpu.tile<1024xf32, #l>
+      tile_gpu.local_store %y, %b : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    }
+    gpu.return
+  }
+
+  // Swizzled buffers start at multiples of the address bits that the swizzle reads: 1024 bytes for
+  // 128. The stages of a ring follow each other.
+  // CHECK-LABEL: gpu.func @alignment
+  // CHECK-SAME: tile_gpu.shared_bytes = 25088
+  gpu.func @alignment(%i: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-DAG: tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 3>
+    %ring = tile_gpu.alloc : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 3>
+    // CHECK-DAG: tile_gpu.alloc offset 24576 : !tile_gpu.buffer<128xf32>
+    %small = tile_gpu.alloc : !tile_gpu.buffer<128xf32>
+    %s = tile_gpu.stage %ring[%i] : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 3> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+    %x = tile_gpu.local_load %small : !tile_gpu.buffer<128xf32> -> !tile_gpu.tile<128xf32, #tile_gpu.layout<[warp 4:1, lane 32:1]>>
+    %y = tile_gpu.local_load %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> -> !tile_gpu.tile<64x64xf16, #tile_gpu.layout<[warp 4:1, reg 16], [lane 32:1, reg 2]>>
+    tile_gpu.local_store %x, %small : !tile_gpu.tile<128xf32, #tile_gpu.layout<[warp 4:1, lane 32:1]>>, !tile_gpu.buffer<128xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{kernel 'too_much' needs 262144 bytes of shared memory, sm_80 has 166912; use smaller tiles, or fewer at a time}}
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    gpu.func @too_much() kernel {
+      %a = tile_gpu.alloc : !tile_gpu.buffer<256x256xf32>
+      gpu.return
+    }
+  }
+}

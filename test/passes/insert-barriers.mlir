@@ -1,0 +1,134 @@
+// RUN: tile-opt --insert-barriers %s | FileCheck %s
+
+#l = #tile_gpu.layout<[warp 4:1, lane 32:1]>
+#t = #tile_gpu.layout<[lane 32:1, warp 4:1]>
+!tile = !tile_gpu.tile<128xf32, #l>
+!other = !tile_gpu.tile<128xf32, #t>
+!buffer = !tile_gpu.buffer<128xf32>
+!ring = !tile_gpu.buffer<128xf32, stages = 2>
+gpu.module @kernels {
+  // What one thread writes, another reads after a barrier; what is to be overwritten must have been
+  // read.
+  // CHECK-LABEL: gpu.func @write_read_write
+  gpu.func @write_read_write(%x: i32) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    // CHECK: tile_gpu.alloc
+    %b = tile_gpu.alloc offset 0 : !buffer
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %v, %b : !tile, !buffer
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_load
+    %y = tile_gpu.local_load %b : !buffer -> !other
+    // Two loads need no order.
+    // CHECK-NEXT: tile_gpu.local_load
+    %z = tile_gpu.local_load %b : !buffer -> !tile
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %z, %b : !tile, !buffer
+    // CHECK-NEXT: gpu.return
+    gpu.return
+  }
+
+  // Bytes decide, not names.
+  // CHECK-LABEL: gpu.func @aliases
+  gpu.func @aliases() kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %a = tile_gpu.alloc offset 0 : !buffer
+    %b = tile_gpu.alloc offset 512 : !buffer
+    %c = tile_gpu.alloc offset 256 : !buffer
+    // CHECK: tile_gpu.local_store
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %v, %a : !tile, !buffer
+    tile_gpu.local_store %v, %b : !tile, !buffer
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %v, %c : !tile, !buffer
+    gpu.return
+  }
+
+  // A barrier that is there already serves.
+  // CHECK-LABEL: gpu.func @barrier_there
+  gpu.func @barrier_there() kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %a = tile_gpu.alloc offset 0 : !buffer
+    // CHECK: tile_gpu.local_store
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_load
+    tile_gpu.local_store %v, %a : !tile, !buffer
+    tile_gpu.barrier
+    %y = tile_gpu.local_load %a : !buffer -> !other
+    gpu.return
+  }
+
+  // A round of a loop follows the one before.
+  // CHECK-LABEL: gpu.func @loop
+  gpu.func @loop(%n: index) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    // CHECK: scf.for
+    scf.for %i = %n to %n step %n {
+      // CHECK-NEXT: tile_gpu.alloc
+      %a = tile_gpu.alloc offset 0 : !buffer
+      // CHECK-NEXT: tile_gpu.barrier
+      // CHECK-NEXT: tile_gpu.local_store
+      tile_gpu.local_store %v, %a : !tile, !buffer
+      // CHECK-NEXT: tile_gpu.barrier
+      // CHECK-NEXT: tile_gpu.local_load
+      %y = tile_gpu.local_load %a : !buffer -> !other
+    }
+    gpu.return
+  }
+
+  // Either side of a branch may have run.
+  // CHECK-LABEL: gpu.func @branch
+  gpu.func @branch(%c: i1) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %a = tile_gpu.alloc offset 0 : !buffer
+    // CHECK: scf.if
+    // CHECK-NEXT: tile_gpu.local_store
+    // CHECK-NEXT: }
+    scf.if %c {
+      tile_gpu.local_store %v, %a : !tile, !buffer
+    }
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_load
+    %y = tile_gpu.local_load %a : !buffer -> !other
+    gpu.return
+  }
+
+  // Stages of one ring never meet; a ring and another buffer in its bytes do.
+  // CHECK-LABEL: gpu.func @ring
+  gpu.func @ring(%i: i32, %j: i32) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %r = tile_gpu.alloc offset 0 : !ring
+    %s = tile_gpu.stage %r[%i] : !ring -> !buffer
+    %t = tile_gpu.stage %r[%j] : !ring -> !buffer
+    // CHECK: tile_gpu.local_store
+    // CHECK-NEXT: tile_gpu.local_load
+    tile_gpu.local_store %v, %s : !tile, !buffer
+    %y = tile_gpu.local_load %t : !buffer -> !other
+    %a = tile_gpu.alloc offset 512 : !buffer
+    // CHECK: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %v, %a : !tile, !buffer
+    gpu.return
+  }
+
+  // An operation with scratch has a barrier of its own between writing and reading: what came before
+  // is done, its own reads are not.
+  // CHECK-LABEL: gpu.func @scratch
+  gpu.func @scratch(%p: i64, %x: i32) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %a = tile_gpu.alloc offset 512 : !buffer
+    %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<1xi32>
+    // CHECK: tile_gpu.local_store
+    tile_gpu.local_store %v, %a : !tile, !buffer
+    // CHECK-NEXT: tile_gpu.atomic_rmw
+    %o = tile_gpu.atomic_rmw <add> %p, %x scratch %b ordering <relaxed> scope <device> : i64, i32 scratch !tile_gpu.buffer<1xi32> -> i32
+    // CHECK-NEXT: tile_gpu.local_load
+    %y = tile_gpu.local_load %a : !buffer -> !other
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.atomic_rmw
+    %q = tile_gpu.atomic_rmw <add> %p, %o scratch %b ordering <relaxed> scope <device> : i64, i32 scratch !tile_gpu.buffer<1xi32> -> i32
+    gpu.return
+  }
+}
