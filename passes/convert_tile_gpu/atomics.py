@@ -29,22 +29,22 @@ _SCOPES = {"block": "block", "device": "device", "system": ""}
 
 
 @lowers("tile_gpu.atomic_rmw")
-def _atomic_rmw(l: Lowering, op: OpView) -> None:
+def _atomic_rmw(ctx: Lowering, op: OpView) -> None:
     kind = keyword(op, "kind")
 
     def apply(address: Value, value: Value, _: Value | None) -> Value:
-        return _rmw(l, op, kind, address, value, keyword(op, "ordering"))
+        return _rmw(ctx, op, kind, address, value, keyword(op, "ordering"))
 
-    _each_element(l, op, op.value, None, apply)
+    _each_element(ctx, op, op.value, None, apply)
 
 
 @lowers("tile_gpu.atomic_cas")
-def _atomic_cas(l: Lowering, op: OpView) -> None:
-    b = l.builder
+def _atomic_cas(ctx: Lowering, op: OpView) -> None:
+    b = ctx.builder
 
     def apply(address: Value, value: Value, compare: Value | None) -> Value:
         assert compare is not None
-        bits = b.type(f"i{l.width(value.type)}")
+        bits = b.type(f"i{ctx.width(value.type)}")
         ordering = keyword(op, "ordering")
         failure = {"acq_rel": "acquire", "release": "relaxed"}.get(ordering, ordering)
         attributes = {
@@ -52,39 +52,41 @@ def _atomic_cas(l: Lowering, op: OpView) -> None:
             "failure_ordering": b.i64_attr(_ORDERINGS[failure]),
             "syncscope": b.attribute(f'"{_SCOPES[keyword(op, "scope")]}"'),
         }
-        operands = [pointer_to(l, address), l.bitcast(compare, bits), l.bitcast(value, bits)]
+        operands = [pointer_to(ctx, address), ctx.bitcast(compare, bits), ctx.bitcast(value, bits)]
         struct = b.type(f"!llvm.struct<({bits}, i1)>")
         result = b.op("llvm.cmpxchg", operands, struct, attributes)
-        return l.bitcast(l.extract(result, 0, bits), value.type)
+        return ctx.bitcast(ctx.extract(result, 0, bits), value.type)
 
-    _each_element(l, op, op.value, op.compare, apply)
+    _each_element(ctx, op, op.value, op.compare, apply)
 
 
-def _rmw(l: Lowering, op: OpView, kind: str, address: Value, value: Value, ordering: str) -> Value:
-    b = l.builder
-    exchanged = l.bitcast(value, b.type(f"i{l.width(value.type)}")) if kind == "xchg" else value
+def _rmw(
+    ctx: Lowering, op: OpView, kind: str, address: Value, value: Value, ordering: str
+) -> Value:
+    b = ctx.builder
+    exchanged = ctx.bitcast(value, b.type(f"i{ctx.width(value.type)}")) if kind == "xchg" else value
     attributes = {
         "bin_op": b.i64_attr(_KINDS[kind]),
         "ordering": b.i64_attr(_ORDERINGS[ordering]),
         "syncscope": b.attribute(f'"{_SCOPES[keyword(op, "scope")]}"'),
     }
-    old = b.op("llvm.atomicrmw", [pointer_to(l, address), exchanged], exchanged.type, attributes)
-    return l.bitcast(old, value.type)
+    old = b.op("llvm.atomicrmw", [pointer_to(ctx, address), exchanged], exchanged.type, attributes)
+    return ctx.bitcast(old, value.type)
 
 
-def _each_element(l: Lowering, op: OpView, value: Value, compare: Value | None, apply) -> None:
+def _each_element(ctx: Lowering, op: OpView, value: Value, compare: Value | None, apply) -> None:
     """Applies an atomic operation to each element, by its owner where its mask is true. A masked
     element returns `compare` if there is one."""
-    b = l.builder
+    b = ctx.builder
     info = tile_info(value.type)
     count = info.layout.num_registers if info else 1
-    addresses, values = l.registers(op.addresses, count), l.registers(value, count)
-    compares = l.registers(compare, count) if compare is not None else [None] * count
-    masks = l.registers(op.mask, count) if op.mask is not None else [None] * count
-    owner = l.owns(info.layout) if info else b.compare("eq", l.thread, b.c32(0))
+    addresses, values = ctx.registers(op.addresses, count), ctx.registers(value, count)
+    compares = ctx.registers(compare, count) if compare is not None else [None] * count
+    masks = ctx.registers(op.mask, count) if op.mask is not None else [None] * count
+    owner = ctx.owns(info.layout) if info else b.compare("eq", ctx.thread, b.c32(0))
     results = []
     for address, new, expected, mask in zip(addresses, values, compares, masks, strict=True):
-        guard = both(l, mask, owner)
+        guard = both(ctx, mask, owner)
         if guard is None:
             results.append(apply(address, new, expected))
             continue
@@ -96,49 +98,51 @@ def _each_element(l: Lowering, op: OpView, value: Value, compare: Value | None, 
             b.create("scf.yield", [masked])
         results.append(branch.results[0])
     if op.scratch is not None:
-        results = shared_by_all(l, op, results, owner)
-    l.set(op, results)
+        results = shared_by_all(ctx, op, results, owner)
+    ctx.set(op, results)
 
 
-def shared_by_all(l: Lowering, op: OpView, values: list[Value], owner: Value | None) -> list[Value]:
+def shared_by_all(
+    ctx: Lowering, op: OpView, values: list[Value], owner: Value | None
+) -> list[Value]:
     """What owners read, given to all threads through the scratch buffer of `op`."""
-    b = l.builder
-    buffer = l.buffers[op.scratch]
+    b = ctx.builder
+    buffer = ctx.buffers[op.scratch]
     info = tile_info(op.operation.results[0].type)
-    with l.only_if(owner):
-        _write_scratch(l, op, values)
+    with ctx.only_if(owner):
+        _write_scratch(ctx, op, values)
     b.create("gpu.barrier")
     if info is None:
-        return load_elements(l, buffer, b.constant(0, b.index), 1)
-    return load_fragment(l, info, buffer)
+        return load_elements(ctx, buffer, b.constant(0, b.index), 1)
+    return load_fragment(ctx, info, buffer)
 
 
-def _write_scratch(l: Lowering, op: OpView, values: list[Value]) -> None:
-    buffer, result = l.buffers[op.scratch], op.operation.results[0]
+def _write_scratch(ctx: Lowering, op: OpView, values: list[Value]) -> None:
+    buffer, result = ctx.buffers[op.scratch], op.operation.results[0]
     info = tile_info(result.type)
     if info is None:
-        place = l.builder.constant(0, l.builder.index)
-        stored = to_memory(l, values[0], buffer.info.element)
-        l.builder.create("memref.store", [stored, buffer.memref, place])
+        place = ctx.builder.constant(0, ctx.builder.index)
+        stored = to_memory(ctx, values[0], buffer.info.element)
+        ctx.builder.create("memref.store", [stored, buffer.memref, place])
         return
-    l.fragments[result] = Fragment(info, tuple(values))
-    store_fragment(l, result, buffer)
+    ctx.fragments[result] = Fragment(info, tuple(values))
+    store_fragment(ctx, result, buffer)
 
 
 @lowers("tile_gpu.atomic_red")
-def _atomic_red(l: Lowering, op: OpView) -> None:
+def _atomic_red(ctx: Lowering, op: OpView) -> None:
     """Elements outside the tensor are dropped."""
-    b = l.builder
-    fragment = l.fragment(op.value)
+    b = ctx.builder
+    fragment = ctx.fragment(op.value)
     info = fragment.info
-    access = TensorAccess(l, op, info.layout, info.element_bytes)
-    owner = l.owns(info.layout)
+    access = TensorAccess(ctx, op, info.layout, info.element_bytes)
+    owner = ctx.owns(info.layout)
     kind = keyword(op, "kind")
     if kind == "xchg":
         raise Unsupported("there is no exchange without a result")
     for register, offset in enumerate(info.layout.register_offsets):
-        guard = both(l, access.inside(offset), owner)
+        guard = both(ctx, access.inside(offset), owner)
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)
         value = fragment.registers[register]
-        with l.only_if(guard):
-            _rmw(l, op, kind, address, value, "relaxed")
+        with ctx.only_if(guard):
+            _rmw(ctx, op, kind, address, value, "relaxed")

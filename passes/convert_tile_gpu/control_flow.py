@@ -8,55 +8,55 @@ from tileir.ir import Block, OpView, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 
-def _lower_block(l: Lowering, old: Block, new: Block) -> None:
+def _lower_block(ctx: Lowering, old: Block, new: Block) -> None:
     """Lowers the operations of a block into another, up to and with its terminator."""
-    with l.builder.at(new):
+    with ctx.builder.at(new):
         *ops, end = list(old)
         for op in ops:
-            l.lower(op)
-        l.builder.location = end.location
-        l.builder.create(end.operation.name, l.flat(list(end.operation.operands)))
+            ctx.lower(op)
+        ctx.builder.location = end.location
+        ctx.builder.create(end.operation.name, ctx.flat(list(end.operation.operands)))
 
 
-def _new_block(l: Lowering, region, arguments: Sequence[Value]) -> Block:
+def _new_block(ctx: Lowering, region, arguments: Sequence[Value]) -> Block:
     """A block whose arguments are the registers of `arguments`, bound to them."""
-    types: list[Type] = l.flat_types(arguments)
-    block = l.builder.block(region, types)
-    l.bind(arguments, list(block.arguments))
+    types: list[Type] = ctx.flat_types(arguments)
+    block = ctx.builder.block(region, types)
+    ctx.bind(arguments, list(block.arguments))
     return block
 
 
 @lowers("scf.for")
-def _for(l: Lowering, op: OpView) -> None:
+def _for(ctx: Lowering, op: OpView) -> None:
     old = op.operation
-    operands = l.flat(list(old.operands))
+    operands = ctx.flat(list(old.operands))
     attributes = dict(old.attributes.items())
-    results = l.flat_types(old.results)
-    new = l.builder.create("scf.for", operands, results, attributes, regions=1)
+    results = ctx.flat_types(old.results)
+    new = ctx.builder.create("scf.for", operands, results, attributes, regions=1)
     body = old.regions[0].blocks[0]
-    _lower_block(l, body, _new_block(l, new.regions[0], list(body.arguments)))
-    l.bind(old.results, list(new.results))
+    _lower_block(ctx, body, _new_block(ctx, new.regions[0], list(body.arguments)))
+    ctx.bind(old.results, list(new.results))
 
 
 @lowers("scf.if")
-def _if(l: Lowering, op: OpView) -> None:
+def _if(ctx: Lowering, op: OpView) -> None:
     old = op.operation
-    new = l.builder.create(
-        "scf.if", l.flat(list(old.operands)), l.flat_types(old.results), regions=2
+    new = ctx.builder.create(
+        "scf.if", ctx.flat(list(old.operands)), ctx.flat_types(old.results), regions=2
     )
     for before, after in zip(old.regions, new.regions, strict=True):
         if len(before.blocks):
-            _lower_block(l, before.blocks[0], _new_block(l, after, []))
-    l.bind(old.results, list(new.results))
+            _lower_block(ctx, before.blocks[0], _new_block(ctx, after, []))
+    ctx.bind(old.results, list(new.results))
 
 
 @lowers("scf.while")
-def _while(l: Lowering, op: OpView) -> None:
+def _while(ctx: Lowering, op: OpView) -> None:
     old = op.operation
-    new = l.builder.create(
-        "scf.while", l.flat(list(old.operands)), l.flat_types(old.results), regions=2
+    new = ctx.builder.create(
+        "scf.while", ctx.flat(list(old.operands)), ctx.flat_types(old.results), regions=2
     )
     for before, after in zip(old.regions, new.regions, strict=True):
         block = before.blocks[0]
-        _lower_block(l, block, _new_block(l, after, list(block.arguments)))
-    l.bind(old.results, list(new.results))
+        _lower_block(ctx, block, _new_block(ctx, after, list(block.arguments)))
+    ctx.bind(old.results, list(new.results))

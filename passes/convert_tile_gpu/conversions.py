@@ -17,12 +17,12 @@ _TF32_CAPABILITY = 90
 
 
 @lowers("tile_gpu.ftof")
-def _ftof(l: Lowering, op: OpView) -> None:
+def _ftof(ctx: Lowering, op: OpView) -> None:
     source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
     rounding = StringAttr(op.operation.attributes["rounding"]).value
-    count = len(l.flat_types(op.operation.results))
-    values = l.registers(op.operation.operands[0], count)
-    l.set(op, [convert(l, v, source, result, rounding) for v in values])
+    count = len(ctx.flat_types(op.operation.results))
+    values = ctx.registers(op.operation.operands[0], count)
+    ctx.set(op, [convert(ctx, v, source, result, rounding) for v in values])
 
 
 def _element(value: Value) -> str:
@@ -30,26 +30,26 @@ def _element(value: Value) -> str:
     return info.element if info else str(value.type)
 
 
-def convert(l: Lowering, value: Value, source: str, result: str, rounding: str) -> Value:
+def convert(ctx: Lowering, value: Value, source: str, result: str, rounding: str) -> Value:
     """`value` of format `source` in format `result`."""
     if source in _FP8:
-        wide = to_float(l, value, source, l.builder.type("f32"))
-        return wide if result in ("f32", "tf32") else _from_f32(l, wide, result, rounding)
+        wide = to_float(ctx, value, source, ctx.builder.type("f32"))
+        return wide if result in ("f32", "tf32") else _from_f32(ctx, wide, result, rounding)
     if source == "tf32":
         source = "f32"
     if source == "f64":
-        return _from_f64(l, value, result, rounding)
-    return _from_f32(l, to_float(l, value, source, l.builder.type("f32")), result, rounding)
+        return _from_f64(ctx, value, result, rounding)
+    return _from_f32(ctx, to_float(ctx, value, source, ctx.builder.type("f32")), result, rounding)
 
 
-def _from_f64(l: Lowering, value: Value, result: str, rounding: str) -> Value:
+def _from_f64(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
     """Through f32 unless that is the result: by cvt.rz, which a second rounding towards zero
     continues; for other roundings, what it cut off goes into the last bit (round to odd), from
     where the second rounding sees it."""
-    b = l.builder
+    b = ctx.builder
     if result == "f32":
-        return _cvt(l, value, f"cvt.{rounding}.f32.f64 $0, $1;", "=f,d", "f32")
-    cut = _cvt(l, value, "cvt.rz.f32.f64 $0, $1;", "=f,d", "f32")
+        return _cvt(ctx, value, f"cvt.{rounding}.f32.f64 $0, $1;", "=f,d", "f32")
+    cut = _cvt(ctx, value, "cvt.rz.f32.f64 $0, $1;", "=f,d", "f32")
     if rounding != "rz":
         back = b.op("arith.extf", [cut], value.type)
         predicate = {"predicate": b.i64_attr(FLOAT_PREDICATES.index("one"))}
@@ -57,65 +57,65 @@ def _from_f64(l: Lowering, value: Value, result: str, rounding: str) -> Value:
         sticky = b.op("arith.extui", [inexact], b.i32)
         odd = b.op("arith.ori", [b.op("arith.bitcast", [cut], b.i32), sticky], b.i32)
         cut = b.op("arith.bitcast", [odd], cut.type)
-    return _from_f32(l, cut, result, rounding)
+    return _from_f32(ctx, cut, result, rounding)
 
 
-def to_float(l: Lowering, value: Value, element: str, type_: Type) -> Value:
+def to_float(ctx: Lowering, value: Value, element: str, type_: Type) -> Value:
     """`value` of format `element` as f32 or f64, exactly unless f64 narrows."""
-    b = l.builder
+    b = ctx.builder
     if element in _FP8:
-        value = _from_fp8(l, value, _FP8[element])
+        value = _from_fp8(ctx, value, _FP8[element])
     if value.type == type_:
         return value
-    wider = l.width(type_) > l.width(value.type)
+    wider = ctx.width(type_) > ctx.width(value.type)
     return b.op("arith.extf" if wider else "arith.truncf", [value], type_)
 
 
-def _need_fp8(l: Lowering) -> None:
-    if l.target.capability < _FP8_CAPABILITY:
+def _need_fp8(ctx: Lowering) -> None:
+    if ctx.target.capability < _FP8_CAPABILITY:
         raise Unsupported(
-            f"{l.target} has no conversions of 8-bit floats", remedy="they need sm_89 or newer"
+            f"{ctx.target} has no conversions of 8-bit floats", remedy="they need sm_89 or newer"
         )
-    l.need_ptx(_FP8_PTX_VERSION)
+    ctx.need_ptx(_FP8_PTX_VERSION)
 
 
-def _from_fp8(l: Lowering, value: Value, format_: str) -> Value:
+def _from_fp8(ctx: Lowering, value: Value, format_: str) -> Value:
     """Through f16, which holds both formats."""
-    _need_fp8(l)
-    b = l.builder
+    _need_fp8(ctx)
+    b = ctx.builder
     pair = b.op("arith.extui", [value], b.i16)
     text = f"cvt.rn.f16x2.{format_}x2 $0, $1;"
-    halves = l.asm(text, "=r,h", [pair], b.i32, False).results[0]
+    halves = ctx.asm(text, "=r,h", [pair], b.i32, False).results[0]
     low = b.op("arith.trunci", [halves], b.i16)
     return b.op("arith.extf", [b.op("arith.bitcast", [low], b.type("f16"))], b.type("f32"))
 
 
-def _from_f32(l: Lowering, value: Value, result: str, rounding: str) -> Value:
-    b = l.builder
+def _from_f32(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
+    b = ctx.builder
     if result in ("f32",):
         return value
     if result == "f64":
         return b.op("arith.extf", [value], b.type("f64"))
     if result == "tf32":
-        return _to_tf32(l, value, rounding)
+        return _to_tf32(ctx, value, rounding)
     if result in _FP8:
-        _need_fp8(l)
+        _need_fp8(ctx)
         text = f"cvt.rn.satfinite.{_FP8[result]}x2.f32 $0, $1, $2;"
         zero = b.constant(0.0, value.type)
-        pair = l.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]
+        pair = ctx.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]
         return b.op("arith.trunci", [pair], b.i8)
     if rounding == "rn":
         return b.op("arith.truncf", [value], b.type(result))
-    bits = _cvt(l, value, f"cvt.{rounding}.{result}.f32 $0, $1;", "=h,f", "i16")
+    bits = _cvt(ctx, value, f"cvt.{rounding}.{result}.f32 $0, $1;", "=h,f", "i16")
     return b.op("arith.bitcast", [bits], b.type(result))
 
 
-def _to_tf32(l: Lowering, value: Value, rounding: str) -> Value:
+def _to_tf32(ctx: Lowering, value: Value, rounding: str) -> Value:
     """With `cvt`; before sm_90, to nearest even and to zero in integers, where a NaN becomes one
     that tf32 can hold."""
-    b = l.builder
-    if rounding == "rna" or l.target.capability >= _TF32_CAPABILITY:
-        bits = _cvt(l, value, f"cvt.{rounding}.tf32.f32 $0, $1;", "=r,f", "i32")
+    b = ctx.builder
+    if rounding == "rna" or ctx.target.capability >= _TF32_CAPABILITY:
+        bits = _cvt(ctx, value, f"cvt.{rounding}.tf32.f32 $0, $1;", "=r,f", "i32")
         return b.op("arith.bitcast", [bits], value.type)
     bits = b.op("arith.bitcast", [value], b.i32)
     rounded = bits
@@ -130,5 +130,5 @@ def _to_tf32(l: Lowering, value: Value, rounding: str) -> Value:
     return b.op("arith.bitcast", [kept], value.type)
 
 
-def _cvt(l: Lowering, value: Value, text: str, constraints: str, result: str) -> Value:
-    return l.asm(text, constraints, [value], l.builder.type(result), False).results[0]
+def _cvt(ctx: Lowering, value: Value, text: str, constraints: str, result: str) -> Value:
+    return ctx.asm(text, constraints, [value], ctx.builder.type(result), False).results[0]

@@ -21,9 +21,9 @@ from tileir.ir import (
 from tileir.passes.convert_tile_gpu.lowering import Lowering
 
 
-def _module_block(l: Lowering) -> Block:
+def _module_block(ctx: Lowering) -> Block:
     """The body of the gpu.module that holds the kernel being built."""
-    operation = l.thread.owner.parent
+    operation = ctx.thread.owner.parent
     while operation.name != "gpu.module":
         operation = operation.parent
     return operation.regions[0].blocks[0]
@@ -37,12 +37,12 @@ def _find_symbol(block: Block, name: str) -> bool:
     )
 
 
-def declare_function(l: Lowering, name: str, operands: Sequence[Type], result: Type) -> None:
+def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result: Type) -> None:
     """Declares a function of libdevice, once for each module."""
-    block = _module_block(l)
+    block = _module_block(ctx)
     if _find_symbol(block, name):
         return
-    b = l.builder
+    b = ctx.builder
     arguments = ", ".join(map(str, operands))
     saved, b.point = b.point, InsertionPoint.at_block_begin(block)
     b.create(
@@ -57,15 +57,15 @@ def declare_function(l: Lowering, name: str, operands: Sequence[Type], result: T
     b.point = saved
 
 
-def constant_table(l: Lowering, info: TileInfo, value: DenseElementsAttr) -> list[Value]:
+def constant_table(ctx: Lowering, info: TileInfo, value: DenseElementsAttr) -> list[Value]:
     """Registers of a constant tile with differing elements: read from a table in memory."""
-    b, layout = l.builder, info.layout
+    b, layout = ctx.builder, info.layout
     assert layout is not None
-    type_ = l.register_type(info.element)
-    name = _add_table(l, array_from_elements(value), type_)
+    type_ = ctx.register_type(info.element)
+    name = _add_table(ctx, array_from_elements(value), type_)
     pointer = b.type("!llvm.ptr<4>")
     base = b.op("llvm.mlir.addressof", [], pointer, {"global_name": FlatSymbolRefAttr.get(name)})
-    first = _linear(l, layout, info.shape)
+    first = _linear(ctx, layout, info.shape)
     registers = []
     for offset in layout.register_offsets:
         constant = int(np.ravel_multi_index(offset, info.shape))
@@ -86,19 +86,19 @@ def _memory_type(type_: Type) -> str:
     return "i8" if str(type_) == "i1" else str(type_)
 
 
-def _linear(l: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
+def _linear(ctx: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
     """Row-major index of this thread's first element."""
-    b, index = l.builder, None
+    b, index = ctx.builder, None
     for dim, size in enumerate(shape):
-        coordinate = l.coordinate(layout, dim)
+        coordinate = ctx.coordinate(layout, dim)
         index = coordinate if index is None else b.add(b.mul(index, b.c32(size)), coordinate)
     assert index is not None
     return index
 
 
-def _add_table(l: Lowering, values: np.ndarray, type_: Type) -> str:
-    block = _module_block(l)
-    b = l.builder
+def _add_table(ctx: Lowering, values: np.ndarray, type_: Type) -> str:
+    block = _module_block(ctx)
+    b = ctx.builder
     name = next(n for i in range(1 << 20) if not _find_symbol(block, n := f"constant_{i}"))
     memory = _memory_type(type_)
     width = np.dtype(np.uint8).itemsize * values.dtype.itemsize * 8

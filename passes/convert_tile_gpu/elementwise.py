@@ -13,85 +13,85 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 
 @lowers("arith.constant")
-def _constant(l: Lowering, op: OpView) -> None:
+def _constant(ctx: Lowering, op: OpView) -> None:
     result = op.operation.results[0]
     info, attribute = tile_info(result.type), op.operation.attributes["value"]
     if info is None:
-        type_ = l.scalar_type(result.type)
+        type_ = ctx.scalar_type(result.type)
         if type_ != result.type:
             attribute = splat_scalar(DenseElementsAttr.get([attribute]), type_)
-        l.set(op, [l.builder.op("arith.constant", [], type_, {"value": attribute})])
+        ctx.set(op, [ctx.builder.op("arith.constant", [], type_, {"value": attribute})])
         return
     value = DenseElementsAttr(attribute)
-    type_ = l.register_type(info.element)
+    type_ = ctx.register_type(info.element)
     if value.is_splat:
-        scalar = l.builder.op("arith.constant", [], type_, {"value": splat_scalar(value, type_)})
-        l.set(op, [scalar] * info.layout.num_registers)
+        scalar = ctx.builder.op("arith.constant", [], type_, {"value": splat_scalar(value, type_)})
+        ctx.set(op, [scalar] * info.layout.num_registers)
     else:
-        l.set(op, constant_table(l, info, value))
+        ctx.set(op, constant_table(ctx, info, value))
 
 
 @lowers("ub.poison")
-def _poison(l: Lowering, op: OpView) -> None:
-    types = l.flat_types(op.operation.results)
-    l.bind(op.operation.results, [l.builder.op("llvm.mlir.poison", [], t) for t in types])
+def _poison(ctx: Lowering, op: OpView) -> None:
+    types = ctx.flat_types(op.operation.results)
+    ctx.bind(op.operation.results, [ctx.builder.op("llvm.mlir.poison", [], t) for t in types])
 
 
 @lowers("tile_gpu.splat")
-def _splat(l: Lowering, op: OpView) -> None:
+def _splat(ctx: Lowering, op: OpView) -> None:
     info = tile_info(op.operation.results[0].type)
-    l.set(op, [l.scalar(op.operation.operands[0])] * info.layout.num_registers)
+    ctx.set(op, [ctx.scalar(op.operation.operands[0])] * info.layout.num_registers)
 
 
 @lowers("tile_gpu.iota")
-def _iota(l: Lowering, op: OpView) -> None:
+def _iota(ctx: Lowering, op: OpView) -> None:
     info = tile_info(op.operation.results[0].type)
-    b, type_ = l.builder, l.register_type(info.element)
-    first = resize(l, l.coordinate(info.layout, 0), type_)
+    b, type_ = ctx.builder, ctx.register_type(info.element)
+    first = resize(ctx, ctx.coordinate(info.layout, 0), type_)
     registers = [
         first if offset == 0 else b.add(first, b.constant(offset, type_))
         for (offset,) in info.layout.register_offsets
     ]
-    l.set(op, registers)
+    ctx.set(op, registers)
 
 
-def resize(l: Lowering, value: Value, type_) -> Value:
+def resize(ctx: Lowering, value: Value, type_) -> Value:
     """A non-negative i32 as an integer of another width."""
     width = IntegerType(type_).width
     if width == 32:
         return value
-    return l.builder.op("arith.extui" if width > 32 else "arith.trunci", [value], type_)
+    return ctx.builder.op("arith.extui" if width > 32 else "arith.trunci", [value], type_)
 
 
 @lowers("tile_gpu.extract_scalar")
-def _extract_scalar(l: Lowering, op: OpView) -> None:
-    l.set(op, l.fragment(op.operation.operands[0]).registers)
+def _extract_scalar(ctx: Lowering, op: OpView) -> None:
+    ctx.set(op, ctx.fragment(op.operation.operands[0]).registers)
 
 
 # ---- regrouping: the same registers under other coordinates ---------------------------------
 
 
 @lowers("tile_gpu.reshape")
-def _reshape(l: Lowering, op: OpView) -> None:
+def _reshape(ctx: Lowering, op: OpView) -> None:
     """Registers are numbered row-major over the digits, and those have kept their order."""
-    l.set(op, l.fragment(op.operation.operands[0]).registers)
+    ctx.set(op, ctx.fragment(op.operation.operands[0]).registers)
 
 
 @lowers("tile_gpu.broadcast")
-def _broadcast(l: Lowering, op: OpView) -> None:
-    source = l.fragment(op.operation.operands[0])
+def _broadcast(ctx: Lowering, op: OpView) -> None:
+    source = ctx.fragment(op.operation.operands[0])
     info = tile_info(op.operation.results[0].type)
     unit = [size == 1 for size in source.info.shape]
     registers = [
         source.at(tuple(0 if one else x for one, x in zip(unit, offset, strict=True)))
         for offset in info.layout.register_offsets
     ]
-    l.set(op, registers)
+    ctx.set(op, registers)
 
 
 @lowers("tile_gpu.permute")
-def _permute(l: Lowering, op: OpView) -> None:
-    source = l.fragment(op.operation.operands[0])
+def _permute(ctx: Lowering, op: OpView) -> None:
+    source = ctx.fragment(op.operation.operands[0])
     permutation = list(op.operation.attributes["permutation"])
     info = tile_info(op.operation.results[0].type)
 
@@ -101,74 +101,76 @@ def _permute(l: Lowering, op: OpView) -> None:
             coordinates[position] = x
         return tuple(coordinates)
 
-    l.set(op, [source.at(before(offset)) for offset in info.layout.register_offsets])
+    ctx.set(op, [source.at(before(offset)) for offset in info.layout.register_offsets])
 
 
 @lowers("tile_gpu.convert_layout")
-def _convert_layout(l: Lowering, op: OpView) -> None:
+def _convert_layout(ctx: Lowering, op: OpView) -> None:
     """What is left after `place-buffers`: the same threads, other registers."""
-    source = l.fragment(op.operation.operands[0])
+    source = ctx.fragment(op.operation.operands[0])
     info = tile_info(op.operation.results[0].type)
-    l.set(op, [source.at(offset) for offset in info.layout.register_offsets])
+    ctx.set(op, [source.at(offset) for offset in info.layout.register_offsets])
 
 
 # ---- arithmetic -------------------------------------------------------------------------------
 
 
-def _each(l: Lowering, op: OpView) -> list[list[Value]]:
+def _each(ctx: Lowering, op: OpView) -> list[list[Value]]:
     """The operands of each application of an elementwise operation."""
-    count = len(l.flat_types(op.operation.results))
-    operands = [l.registers(o, count) for o in op.operation.operands]
+    count = len(ctx.flat_types(op.operation.results))
+    operands = [ctx.registers(o, count) for o in op.operation.operands]
     return [list(each) for each in zip(*operands, strict=True)]
 
 
-def _result_type(l: Lowering, op: OpView):
-    return l.flat_types(op.operation.results)[0]
+def _result_type(ctx: Lowering, op: OpView):
+    return ctx.flat_types(op.operation.results)[0]
 
 
 @lowers("tile_gpu.call")
-def _call(l: Lowering, op: OpView) -> None:
+def _call(ctx: Lowering, op: OpView) -> None:
     callee = StringAttr(op.operation.attributes["callee"]).value
-    result = _result_type(l, op)
+    result = _result_type(ctx, op)
     if callee.startswith("llvm."):
-        l.set(op, [l.call_intrinsic(callee, each, result).results[0] for each in _each(l, op)])
+        ctx.set(
+            op, [ctx.call_intrinsic(callee, each, result).results[0] for each in _each(ctx, op)]
+        )
         return
-    applications = _each(l, op)
-    declare_function(l, callee, [v.type for v in applications[0]], result)
+    applications = _each(ctx, op)
+    declare_function(ctx, callee, [v.type for v in applications[0]], result)
     attributes = {
         "callee": FlatSymbolRefAttr.get(callee),
-        "operandSegmentSizes": l.builder.attribute(f"array<i32: {len(applications[0])}, 0>"),
-        "op_bundle_sizes": l.builder.attribute("array<i32>"),
+        "operandSegmentSizes": ctx.builder.attribute(f"array<i32: {len(applications[0])}, 0>"),
+        "op_bundle_sizes": ctx.builder.attribute("array<i32>"),
     }
-    l.set(op, [l.builder.op("llvm.call", each, result, attributes) for each in applications])
+    ctx.set(op, [ctx.builder.op("llvm.call", each, result, attributes) for each in applications])
 
 
 @lowers("tile_gpu.inline_ptx")
-def _inline_ptx(l: Lowering, op: OpView) -> None:
+def _inline_ptx(ctx: Lowering, op: OpView) -> None:
     text = StringAttr(op.operation.attributes["ptx"]).value
     constraints = StringAttr(op.operation.attributes["constraints"]).value
-    result = _result_type(l, op)
-    l.set(
+    result = _result_type(ctx, op)
+    ctx.set(
         op,
-        [l.asm(text, constraints, each, result, False).results[0] for each in _each(l, op)],
+        [ctx.asm(text, constraints, each, result, False).results[0] for each in _each(ctx, op)],
     )
 
 
 @lowers("tile_gpu.cast")
-def _cast(l: Lowering, op: OpView) -> None:
+def _cast(ctx: Lowering, op: OpView) -> None:
     """The operation of arith of the same name; 8-bit floats already are the integers that a
     bitcast of them gives."""
-    name, result = f"arith.{keyword(op, 'kind')}", _result_type(l, op)
-    l.set(
+    name, result = f"arith.{keyword(op, 'kind')}", _result_type(ctx, op)
+    ctx.set(
         op,
         [
-            x if name == "arith.bitcast" and x.type == result else l.builder.op(name, [x], result)
-            for (x,) in _each(l, op)
+            x if name == "arith.bitcast" and x.type == result else ctx.builder.op(name, [x], result)
+            for (x,) in _each(ctx, op)
         ],
     )
 
 
 @lowers("tile_gpu.select")
-def _select(l: Lowering, op: OpView) -> None:
-    result = _result_type(l, op)
-    l.set(op, [l.builder.op("arith.select", each, result) for each in _each(l, op)])
+def _select(ctx: Lowering, op: OpView) -> None:
+    result = _result_type(ctx, op)
+    ctx.set(op, [ctx.builder.op("arith.select", each, result) for each in _each(ctx, op)])

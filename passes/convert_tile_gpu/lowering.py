@@ -1,6 +1,6 @@
 """The state of a lowering to the code of one thread, and the registry of its rules.
 
-A rule is a free function `rule(l, op)` registered under the name of an operation. Scalars stay
+A rule is a free function `rule(ctx, op)` registered under the name of an operation. Scalars stay
 scalars; a tile becomes a `Fragment`, the list of the registers that this thread holds of it; a
 buffer becomes a `SharedBuffer`, a place in the block's shared memory.
 """
@@ -230,7 +230,9 @@ class Lowering:
         """Notes that an instruction needs a PTX version (times ten)."""
         self.ptx_version = max(self.ptx_version, version)
 
-    def call_intrinsic(self, name: str, operands: Sequence[Value], result: Type | None) -> Operation:
+    def call_intrinsic(
+        self, name: str, operands: Sequence[Value], result: Type | None
+    ) -> Operation:
         b = self.builder
         attributes = {
             "intrin": b.attribute(f'"{name}"'),
@@ -312,4 +314,6 @@ class Lowering:
         count = info.layout.num_registers
         operands = [self.registers(o, count) for o in old.operands]
         name, create = old.name, self.builder.op
-        self.set(op, [create(name, each, result, attributes) for each in zip(*operands, strict=True)])
+        self.set(
+            op, [create(name, each, result, attributes) for each in zip(*operands, strict=True)]
+        )

@@ -15,16 +15,16 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer
 from tileir.passes.convert_tile_gpu.shared_memory import load_elements
 
 
-def multiply_add(l: Lowering, op: OpView, info: TileInfo) -> list[Value]:
+def multiply_add(ctx: Lowering, op: OpView, info: TileInfo) -> list[Value]:
     """The accumulator's registers after the product."""
-    b = l.builder
+    b = ctx.builder
     lhs, rhs, acc = op.operation.operands
-    fragment = l.fragment(acc)
-    left, right = l.buffers[lhs], l.buffers[rhs]
+    fragment = ctx.fragment(acc)
+    left, right = ctx.buffers[lhs], ctx.buffers[rhs]
     layout = fragment.layout
     rows = sorted({offset[0] for offset in layout.register_offsets})
     columns = sorted({offset[1] for offset in layout.register_offsets})
-    first_row, first_column = l.coordinate(layout, 0), l.coordinate(layout, 1)
+    first_row, first_column = ctx.coordinate(layout, 0), ctx.coordinate(layout, 1)
     depth = left.info.shape[1]
     loop = b.create(
         "scf.for",
@@ -36,10 +36,13 @@ def multiply_add(l: Lowering, op: OpView, info: TileInfo) -> list[Value]:
     with b.at(body):
         k, *accumulators = body.arguments
         unsigned = [has_flag(op, f"{side}_unsigned") for side in ("lhs", "rhs")]
-        a = {r: _element(l, left, _plus(l, first_row, r), k, info, unsigned[0]) for r in rows}
-        c = {x: _element(l, right, k, _plus(l, first_column, x), info, unsigned[1]) for x in columns}
+        a = {r: _element(ctx, left, _plus(ctx, first_row, r), k, info, unsigned[0]) for r in rows}
+        c = {
+            x: _element(ctx, right, k, _plus(ctx, first_column, x), info, unsigned[1])
+            for x in columns
+        }
         results = [
-            _fused(l, a[row], c[column], accumulator)
+            _fused(ctx, a[row], c[column], accumulator)
             for (row, column), accumulator in zip(
                 layout.register_offsets, accumulators, strict=True
             )
@@ -48,31 +51,31 @@ def multiply_add(l: Lowering, op: OpView, info: TileInfo) -> list[Value]:
     return list(loop.results)
 
 
-def _plus(l: Lowering, value: Value, constant: int) -> Value:
-    return l.builder.add(value, l.builder.c32(constant)) if constant else value
+def _plus(ctx: Lowering, value: Value, constant: int) -> Value:
+    return ctx.builder.add(value, ctx.builder.c32(constant)) if constant else value
 
 
-def _fused(l: Lowering, a: Value, c: Value, accumulator: Value) -> Value:
-    b = l.builder
+def _fused(ctx: Lowering, a: Value, c: Value, accumulator: Value) -> Value:
+    b = ctx.builder
     if str(accumulator.type).startswith("i"):
         return b.add(b.mul(a, c), accumulator)
     return b.op("math.fma", [a, c, accumulator], accumulator.type)
 
 
 def _element(
-    l: Lowering, buffer: SharedBuffer, row: Value, column: Value, acc: TileInfo, unsigned: bool
+    ctx: Lowering, buffer: SharedBuffer, row: Value, column: Value, acc: TileInfo, unsigned: bool
 ) -> Value:
     """One element of an operand, widened to the type of the accumulator."""
-    b, info = l.builder, buffer.info
+    b, info = ctx.builder, buffer.info
     place = (row, column) if info.order == (0, 1) else (column, row)
-    (value,) = load_elements(l, buffer, _index(l, buffer, *place), 1)
-    type_ = l.register_type(acc.element)
+    (value,) = load_elements(ctx, buffer, _index(ctx, buffer, *place), 1)
+    type_ = ctx.register_type(acc.element)
     if str(type_).startswith("i"):
         return b.op("arith.extui" if unsigned else "arith.extsi", [value], type_)
-    return to_float(l, value, info.element, type_)
+    return to_float(ctx, value, info.element, type_)
 
 
-def _index(l: Lowering, buffer: SharedBuffer, row: Value, column: Value) -> Value:
+def _index(ctx: Lowering, buffer: SharedBuffer, row: Value, column: Value) -> Value:
     from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress
 
-    return SharedAddress(l, buffer.info, row, column).index(0, 0)
+    return SharedAddress(ctx, buffer.info, row, column).index(0, 0)

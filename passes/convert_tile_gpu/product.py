@@ -28,49 +28,49 @@ Registers = list[Value]
 
 
 @lowers("tile_gpu.dot")
-def _dot(l: Lowering, op: OpView) -> None:
+def _dot(ctx: Lowering, op: OpView) -> None:
     lhs, rhs, acc = op.operation.operands
     info = tile_info(acc.type)
     if keyword(op, "instruction", "") == "wgmma":
-        grid = grid_of(info.layout, l.num_warps)
+        grid = grid_of(info.layout, ctx.num_warps)
         assert grid is not None, f"{info.layout} is not a layout of wgmma"
-        l.set(op, WarpgroupProduct(l, op, grid).run())
+        ctx.set(op, WarpgroupProduct(ctx, op, grid).run())
         return
-    operand = _operand_info(l, lhs)
+    operand = _operand_info(ctx, lhs)
     shape = (*info.shape, operand.shape[1])
-    instruction = instruction_for(operand.element, info.element, shape, l.target.capability)
+    instruction = instruction_for(operand.element, info.element, shape, ctx.target.capability)
     if instruction is None:
-        registers = multiply_add(l, op, info)
+        registers = multiply_add(ctx, op, info)
     else:
-        registers = _Product(l, op, instruction).run()
-    l.set(op, registers)
+        registers = _Product(ctx, op, instruction).run()
+    ctx.set(op, registers)
 
 
-def _operand_info(l: Lowering, operand: Value) -> BufferInfo | TileInfo:
-    return l.buffers[operand].info if is_buffer_type(operand.type) else tile_info(operand.type)
+def _operand_info(ctx: Lowering, operand: Value) -> BufferInfo | TileInfo:
+    return ctx.buffers[operand].info if is_buffer_type(operand.type) else tile_info(operand.type)
 
 
 class _Product:
     """One product on tensor cores."""
 
-    def __init__(self, l: Lowering, op: OpView, instruction: Instruction):
-        self.l, self.instruction = l, instruction
+    def __init__(self, ctx: Lowering, op: OpView, instruction: Instruction):
+        self.ctx, self.instruction = ctx, instruction
         lhs, rhs, acc = op.operation.operands
-        self.acc = l.fragment(acc)
+        self.acc = ctx.fragment(acc)
         layout = self.acc.layout
-        self.element = _operand_info(l, lhs).element
-        self.depth = _operand_info(l, lhs).shape[1]
+        self.element = _operand_info(ctx, lhs).element
+        self.depth = _operand_info(ctx, lhs).shape[1]
         #: first row and column of each instruction's block, from this warp's first
         self.rows = range(0, self._extent(0), instruction.m)
         self.columns = range(0, self._extent(1), instruction.n)
-        row_of_warp = _warp_coordinate(l, layout, 0)
-        column_of_warp = _warp_coordinate(l, layout, 1)
+        row_of_warp = _warp_coordinate(ctx, layout, 0)
+        column_of_warp = _warp_coordinate(ctx, layout, 1)
         self.lhs: _Operand = (
-            _LhsBuffer(l, l.buffers[lhs], row_of_warp)
+            _LhsBuffer(ctx, ctx.buffers[lhs], row_of_warp)
             if is_buffer_type(lhs.type)
-            else _LhsRegisters(l, l.fragment(lhs))
+            else _LhsRegisters(ctx, ctx.fragment(lhs))
         )
-        self.rhs: _Operand = _RhsBuffer(l, l.buffers[rhs], column_of_warp)
+        self.rhs: _Operand = _RhsBuffer(ctx, ctx.buffers[rhs], column_of_warp)
 
     def _extent(self, dim: int) -> int:
         """Rows or columns of one warp, which lie together."""
@@ -92,15 +92,15 @@ class _Product:
         """One instruction; `registers` of the accumulator are replaced in place."""
         at = self.acc.layout.register_at
         places = [at[row + r, column + c] for r in (0, 8) for c in (0, 1)]
-        results = mma_sync(self.l, self.instruction, left, right, [registers[p] for p in places])
+        results = mma_sync(self.ctx, self.instruction, left, right, [registers[p] for p in places])
         for place, value in zip(places, results, strict=True):
             registers[place] = value
 
 
 def mma_sync(
-    l: Lowering, instruction: Instruction, left: Registers, right: Registers, acc: Registers
+    ctx: Lowering, instruction: Instruction, left: Registers, right: Registers, acc: Registers
 ) -> Registers:
-    b = l.builder
+    b = ctx.builder
     f32 = acc[0].type
     shape = f"#nvvm.shape<m = {instruction.m}, n = {instruction.n}, k = {instruction.k}>"
     attributes = {
@@ -114,14 +114,14 @@ def mma_sync(
         attributes[f"multiplicand{side}PtxType"] = b.attribute(f"#nvvm.mma_type<{operand}>")
     struct = b.type("!llvm.struct<(f32, f32, f32, f32)>")
     result = b.op("nvvm.mma.sync", [*left, *right, *acc], struct, attributes)
-    return [l.extract(result, i, f32) for i in range(4)]
+    return [ctx.extract(result, i, f32) for i in range(4)]
 
 
-def _warp_coordinate(l: Lowering, layout: Layout, dim: int) -> Value:
+def _warp_coordinate(ctx: Lowering, layout: Layout, dim: int) -> Value:
     """First row or column of this warp (i32)."""
-    b, total = l.builder, l.builder.c32(0)
+    b, total = ctx.builder, ctx.builder.c32(0)
     for digit, weight in layout.weighted(dim, Owner.WARP):
-        total = b.add(total, b.mul(l.digit(digit), b.c32(weight)))
+        total = b.add(total, b.mul(ctx.digit(digit), b.c32(weight)))
     return total
 
 
@@ -138,8 +138,8 @@ class _Operand(ABC):
 class _LhsRegisters(_Operand):
     """The left operand from an accumulator-like layout: pairs of neighbouring registers."""
 
-    def __init__(self, l: Lowering, fragment: Fragment):
-        self.l, self.source = l, fragment
+    def __init__(self, ctx: Lowering, fragment: Fragment):
+        self.ctx, self.source = ctx, fragment
 
     def fragment(self, block: int, k: int) -> Registers:
         """a0..a3: rows 0 and 8, then the same 8 columns further."""
@@ -147,16 +147,16 @@ class _LhsRegisters(_Operand):
         return [self._pair(row, column) for row, column in pairs]
 
     def _pair(self, row: int, column: int) -> Value:
-        b = self.l.builder
+        b = self.ctx.builder
         values = [self.source.at((row, column + i)) for i in (0, 1)]
         vector = b.op("vector.from_elements", values, b.type(f"vector<2x{values[0].type}>"))
-        return _as_operand(self.l, vector)
+        return _as_operand(self.ctx, vector)
 
 
-def _as_operand(l: Lowering, pair: Value) -> Value:
+def _as_operand(ctx: Lowering, pair: Value) -> Value:
     """The instruction takes f16 as vectors and bf16 as bits."""
     if "bf16" in str(pair.type):
-        return l.builder.op("llvm.bitcast", [pair], l.builder.i32)
+        return ctx.builder.op("llvm.bitcast", [pair], ctx.builder.i32)
     return pair
 
 
@@ -166,26 +166,26 @@ class _Matrices:
     and along the columns of the buffer."""
 
     def __init__(
-        self, l: Lowering, buffer: SharedBuffer, start: Value, outer_bit: int, start_is_row: bool
+        self, ctx: Lowering, buffer: SharedBuffer, start: Value, outer_bit: int, start_is_row: bool
     ):
-        b = l.builder
-        self.l, self.buffer = l, buffer
-        matrix = b.op("arith.shrui", [l.lane, b.c32(3)], b.i32)
+        b = ctx.builder
+        self.ctx, self.buffer = ctx, buffer
+        matrix = b.op("arith.shrui", [ctx.lane, b.c32(3)], b.i32)
         low = b.op("arith.andi", [matrix, b.c32(1)], b.i32)
         high = b.op("arith.shrui", [matrix, b.c32(1)], b.i32)
         outer, inner = (low, high) if outer_bit == 0 else (high, low)
-        within = b.op("arith.andi", [l.lane, b.c32(7)], b.i32)
+        within = b.op("arith.andi", [ctx.lane, b.c32(7)], b.i32)
         row = b.add(b.mul(outer, b.c32(8)), within)
         column = b.mul(inner, b.c32(8))
         if start_is_row:
             row = b.add(row, start)
         else:
             column = b.add(column, start)
-        self.address = SharedAddress(l, buffer.info, row, column)
+        self.address = SharedAddress(ctx, buffer.info, row, column)
 
     def load(self, row: int, column: int, transpose: bool) -> Registers:
         """Four registers of pairs, from the 16x16 block at (row, column) of the buffer."""
-        b, l = self.l.builder, self.l
+        b, ctx = self.ctx.builder, self.ctx
         place = self.address.index(row, column)
         element = self.buffer.info.element
         attributes = {
@@ -200,17 +200,17 @@ class _Matrices:
                  {"static_position": b.attribute(f"array<i64: {i}>")})
             for i in range(4)
         ]  # fmt: skip
-        return [_as_operand(l, p) for p in pairs]
+        return [_as_operand(ctx, p) for p in pairs]
 
 
 class _LhsBuffer(_Operand):
     """The left operand, m x k. In a buffer with rows along k, matrices 0 and 1 are rows 0 and 8;
     in one with rows along m they are columns 0 and 8, and the matrices come transposed."""
 
-    def __init__(self, l: Lowering, buffer: SharedBuffer, row: Value):
+    def __init__(self, ctx: Lowering, buffer: SharedBuffer, row: Value):
         self.transposed = buffer.info.order == (1, 0)
         outer_bit = 1 if self.transposed else 0
-        self.matrices = _Matrices(l, buffer, row, outer_bit, start_is_row=not self.transposed)
+        self.matrices = _Matrices(ctx, buffer, row, outer_bit, start_is_row=not self.transposed)
 
     def fragment(self, block: int, k: int) -> Registers:
         row, column = (k, block) if self.transposed else (block, k)
@@ -221,10 +221,10 @@ class _RhsBuffer(_Operand):
     """The right operand, k x n: one load serves two neighbouring blocks of eight columns. The
     instruction wants columns along k, so that a buffer with rows along n is transposed."""
 
-    def __init__(self, l: Lowering, buffer: SharedBuffer, column: Value):
+    def __init__(self, ctx: Lowering, buffer: SharedBuffer, column: Value):
         self.transposed = buffer.info.order == (0, 1)
         outer_bit = 0 if self.transposed else 1
-        self.matrices = _Matrices(l, buffer, column, outer_bit, start_is_row=not self.transposed)
+        self.matrices = _Matrices(ctx, buffer, column, outer_bit, start_is_row=not self.transposed)
         self.columns = buffer.info.shape[1]
         self._loaded: dict[tuple[int, int], Registers] = {}
 

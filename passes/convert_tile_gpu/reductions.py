@@ -25,8 +25,8 @@ Values = list[Value]
 class Combiner:
     """The region of a reduction or scan."""
 
-    def __init__(self, l: Lowering, op: OpView):
-        self.l = l
+    def __init__(self, ctx: Lowering, op: OpView):
+        self.ctx = ctx
         self.body: Block = op.operation.regions[0].blocks[0]
         ops = list(self.body)
         self.commutative = len(ops) == 2 and ops[0].operation.name in _COMMUTATIVE
@@ -34,18 +34,18 @@ class Combiner:
     def __call__(self, element: Values, accumulator: Values) -> Values:
         """The new accumulators: region arguments alternate element and accumulator."""
         arguments = [v for pair in zip(element, accumulator, strict=True) for v in pair]
-        self.l.bind(self.body.arguments, arguments)
+        self.ctx.bind(self.body.arguments, arguments)
         *ops, end = list(self.body)
         for op in ops:
-            self.l.lower(op)
-        return [self.l.scalar(o) for o in end.operation.operands]
+            self.ctx.lower(op)
+        return [self.ctx.scalar(o) for o in end.operation.operands]
 
 
 @lowers("tile_gpu.reduce")
-def _reduce(l: Lowering, op: OpView) -> None:
-    combine = Combiner(l, op)
+def _reduce(ctx: Lowering, op: OpView) -> None:
+    combine = Combiner(ctx, op)
     dim = int_attr(op, "dim")
-    fragments = [l.fragment(o) for o in op.operation.operands]
+    fragments = [ctx.fragment(o) for o in op.operation.operands]
     layout = fragments[0].layout
     groups: dict[tuple[int, ...], list[Values]] = {}
     for register, offset in enumerate(layout.register_offsets):
@@ -53,8 +53,8 @@ def _reduce(l: Lowering, op: OpView) -> None:
         groups.setdefault(rest, []).append([f.registers[register] for f in fragments])
     reduced = {rest: _tree(combine, elements) for rest, elements in groups.items()}
     for digit, _ in layout.weighted(dim, Owner.LANE):
-        reduced = {rest: _butterfly(l, combine, v, digit) for rest, v in reduced.items()}
-    _set_results(l, op, reduced, dim)
+        reduced = {rest: _butterfly(ctx, combine, v, digit) for rest, v in reduced.items()}
+    _set_results(ctx, op, reduced, dim)
 
 
 def _tree(combine: Combiner, elements: list[Values]) -> Values:
@@ -66,74 +66,74 @@ def _tree(combine: Combiner, elements: list[Values]) -> Values:
     return elements[0]
 
 
-def _butterfly(l: Lowering, combine: Combiner, values: Values, digit: Digit) -> Values:
+def _butterfly(ctx: Lowering, combine: Combiner, values: Values, digit: Digit) -> Values:
     """Combines over a lane digit; every lane gets the result."""
-    b, distance = l.builder, 1
+    b, distance = ctx.builder, 1
     while distance < digit.size:
         offset = distance * digit.stride
-        others = [shuffle(l, "bfly", v, b.c32(offset)) for v in values]
+        others = [shuffle(ctx, "bfly", v, b.c32(offset)) for v in values]
         if combine.commutative:
             values = combine(others, values)
         else:  # the lower lane's part first, so that all lanes compute the same
-            low = b.compare("eq", b.op("arith.andi", [l.lane, b.c32(offset)], b.i32), b.c32(0))
-            first = [_select(l, low, v, o) for v, o in zip(values, others, strict=True)]
-            second = [_select(l, low, o, v) for v, o in zip(values, others, strict=True)]
+            low = b.compare("eq", b.op("arith.andi", [ctx.lane, b.c32(offset)], b.i32), b.c32(0))
+            first = [_select(ctx, low, v, o) for v, o in zip(values, others, strict=True)]
+            second = [_select(ctx, low, o, v) for v, o in zip(values, others, strict=True)]
             values = combine(second, first)
         distance *= 2
     return values
 
 
-def _select(l: Lowering, condition: Value, a: Value, b: Value) -> Value:
-    return l.builder.op("arith.select", [condition, a, b], a.type)
+def _select(ctx: Lowering, condition: Value, a: Value, b: Value) -> Value:
+    return ctx.builder.op("arith.select", [condition, a, b], a.type)
 
 
 def _set_results(
-    l: Lowering, op: OpView, reduced: dict[tuple[int, ...], Values], dim: int
+    ctx: Lowering, op: OpView, reduced: dict[tuple[int, ...], Values], dim: int
 ) -> None:
     keep = has_flag(op, "within_warp")
     for index, result in enumerate(op.operation.results):
         info = tile_info(result.type)
         if info is None:
-            l.bind([result], [reduced[()][index]])
+            ctx.bind([result], [reduced[()][index]])
             continue
         registers = [
             reduced[offset[:dim] + offset[dim + 1 :] if keep else offset][index]
             for offset in info.layout.register_offsets
         ]
-        l.bind([result], registers)
+        ctx.bind([result], registers)
 
 
 # ---- shuffles -----------------------------------------------------------------------------------
 
 
-def shuffle(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
+def shuffle(ctx: Lowering, kind: str, value: Value, lane: Value) -> Value:
     """The value of another lane: `bfly` (lane xor), `up` (lane minus), `down`, `idx`."""
-    b = l.builder
-    width = l.width(value.type)
+    b = ctx.builder
+    width = ctx.width(value.type)
     if width == 64:
-        return _shuffle_halves(l, kind, value, lane)
+        return _shuffle_halves(ctx, kind, value, lane)
     if str(value.type) in ("i32", "f32"):
-        return _shuffle_word(l, kind, value, lane)
-    bits = l.bitcast(value, b.type(f"i{width}"))
+        return _shuffle_word(ctx, kind, value, lane)
+    bits = ctx.bitcast(value, b.type(f"i{width}"))
     word = b.op("arith.extui", [bits], b.i32)
-    moved = _shuffle_word(l, kind, word, lane)
+    moved = _shuffle_word(ctx, kind, word, lane)
     narrow = b.op("arith.trunci", [moved], b.type(f"i{width}"))
-    return l.bitcast(narrow, value.type)
+    return ctx.bitcast(narrow, value.type)
 
 
-def _shuffle_word(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
-    b = l.builder
+def _shuffle_word(ctx: Lowering, kind: str, value: Value, lane: Value) -> Value:
+    b = ctx.builder
     clamp = 0 if kind == "up" else 31
     attributes = {"kind": b.attribute(f"#nvvm<shfl_kind {kind}>")}
     operands = [b.c32(-1), value, lane, b.c32(clamp)]
     return b.op("nvvm.shfl.sync", operands, value.type, attributes)
 
 
-def _shuffle_halves(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
-    b = l.builder
+def _shuffle_halves(ctx: Lowering, kind: str, value: Value, lane: Value) -> Value:
+    b = ctx.builder
     halves = b.op("llvm.bitcast", [value], b.type("vector<2xi32>"))
     parts = b.create("vector.to_elements", [halves], [b.i32, b.i32]).results
-    moved = [_shuffle_word(l, kind, part, lane) for part in parts]
+    moved = [_shuffle_word(ctx, kind, part, lane) for part in parts]
     joined = b.op("vector.from_elements", moved, b.type("vector<2xi32>"))
     return b.op("llvm.bitcast", [joined], value.type)
 
@@ -142,28 +142,28 @@ def _shuffle_halves(l: Lowering, kind: str, value: Value, lane: Value) -> Value:
 
 
 @lowers("tile_gpu.scan")
-def _scan(l: Lowering, op: OpView) -> None:
-    combine = Combiner(l, op)
+def _scan(ctx: Lowering, op: OpView) -> None:
+    combine = Combiner(ctx, op)
     dim, reverse = int_attr(op, "dim"), has_flag(op, "reverse")
-    fragments = [l.fragment(o) for o in op.operation.operands]
+    fragments = [ctx.fragment(o) for o in op.operation.operands]
     layout = fragments[0].layout
     values: dict[tuple[int, ...], Values] = {
         offset: [f.registers[i] for f in fragments]
         for i, offset in enumerate(layout.register_offsets)
     }
     for rest in {offset[:dim] + offset[dim + 1 :] for offset in values}:
-        line = _Line(l, combine, layout, dim, reverse)
+        line = _Line(ctx, combine, layout, dim, reverse)
         line.scan(values, rest)
     for index, result in enumerate(op.operation.results):
-        l.bind([result], [values[offset][index] for offset in layout.register_offsets])
+        ctx.bind([result], [values[offset][index] for offset in layout.register_offsets])
 
 
 class _Line:
     """Scans along one line of registers, digit by digit from the least significant: each step
     joins segments that are scanned already into longer ones."""
 
-    def __init__(self, l: Lowering, combine: Combiner, layout: Layout, dim: int, reverse: bool):
-        self.l, self.combine, self.reverse = l, combine, reverse
+    def __init__(self, ctx: Lowering, combine: Combiner, layout: Layout, dim: int, reverse: bool):
+        self.ctx, self.combine, self.reverse = ctx, combine, reverse
         self.digits = layout.dims[dim][::-1]
         self.dim = dim
 
@@ -210,7 +210,7 @@ class _Line:
             for place in segment:
                 extended = self.combine(values[place], before)
                 values[place] = [
-                    _select(self.l, first, old, new)
+                    _select(self.ctx, first, old, new)
                     for old, new in zip(values[place], extended, strict=True)
                 ]
             new_totals.append(self._from_last(inclusive, digit))
@@ -224,29 +224,28 @@ class _Line:
             joined = self.combine(total, other)
             first = self._is_first(digit, distance)
             total = [
-                _select(self.l, first, old, new) for old, new in zip(total, joined, strict=True)
+                _select(self.ctx, first, old, new) for old, new in zip(total, joined, strict=True)
             ]
             distance *= 2
         return total
 
     def _neighbour(self, values: Values, digit: Digit, distance: int) -> Values:
         kind = "down" if self.reverse else "up"
-        offset = self.l.builder.c32(distance * digit.stride)
-        return [shuffle(self.l, kind, v, offset) for v in values]
+        offset = self.ctx.builder.c32(distance * digit.stride)
+        return [shuffle(self.ctx, kind, v, offset) for v in values]
 
     def _is_first(self, digit: Digit, distance: int) -> Value:
         """Whether no lane of the digit stands `distance` before this one."""
-        b = self.l.builder
-        position = self.l.digit(digit)
+        b = self.ctx.builder
+        position = self.ctx.digit(digit)
         if self.reverse:
             return b.compare("uge", position, b.c32(digit.size - distance))
         return b.compare("ult", position, b.c32(distance))
 
     def _from_last(self, values: Values, digit: Digit) -> Values:
         """The values of the lane that comes last in the digit."""
-        b, l = self.l.builder, self.l
-        position = b.mul(l.digit(digit), b.c32(digit.stride))
-        base = b.sub(l.lane, position)
+        b, ctx = self.ctx.builder, self.ctx
+        position = b.mul(ctx.digit(digit), b.c32(digit.stride))
+        base = b.sub(ctx.lane, position)
         last = base if self.reverse else b.add(base, b.c32((digit.size - 1) * digit.stride))
-        return [shuffle(l, "idx", v, last) for v in values]
-
+        return [shuffle(ctx, "idx", v, last) for v in values]
