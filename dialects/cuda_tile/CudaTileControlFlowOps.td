@@ -98,19 +98,35 @@ class CudaTile_JumpOp<string mnemonic>
 def CudaTile_YieldOp : CudaTile_TerminatorOp<"yield", [
     Pure, ParentOneOf<["IfOp", "ReduceOp", "ScanOp"]>]> {
   let summary = "end of a branch or of a combiner";
+  let description = [{
+    Gives the results of `if`, or the combined values of `reduce` and `scan`.
+    Example: `yield %a, %b : tile<f32>, tile<i32>`
+  }];
   let hasVerifier = 1;
 }
 
 def CudaTile_ContinueOp : CudaTile_JumpOp<"continue"> {
   let summary = "next round of the innermost loop";
+  let description = [{
+    Passes the carried values on. Stands at the end of the body of `for` or
+    `loop`, or of a branch in it. Example: `continue %a : tile<f32>`
+  }];
 }
 
 def CudaTile_BreakOp : CudaTile_JumpOp<"break"> {
   let summary = "leave the innermost `loop`";
+  let description = [{
+    Gives the results of the loop. Stands at the end of the body of `loop`, or
+    of a branch in it; `for` cannot be left. Example: `break %n : tile<i32>`
+  }];
 }
 
 def CudaTile_ReturnOp : CudaTile_JumpOp<"return"> {
   let summary = "leave the kernel";
+  let description = [{
+    Stands at the end of an entry, of a branch, or of the body of `loop`.
+    Example: `return`
+  }];
 }
 
 #endif // CUDA_TILE_CONTROL_FLOW_OPS_TD

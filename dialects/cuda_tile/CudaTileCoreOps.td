@@ -69,8 +69,8 @@ def CudaTile_GlobalOp : CudaTile_Op<"global", [
     DeclareOpInterfaceMethods<Symbol, ["getVisibility", "setVisibility"]>, HasParent<"ModuleOp">]> {
   let summary = "global variable";
   let description = [{
-    Device memory with an initial value; `alignment` in bytes, 0 for the natural
-    one. From 13.3 on a global may be `private` to the device and `constant`.
+    Device memory with an initial value of rank 1; `alignment` in bytes, 0 for
+    the natural one. From 13.3 on a global may be `private` to the device and `constant`.
     Example: `global private constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`
   }];
   let arguments = (ins
@@ -231,7 +231,8 @@ def CudaTile_SelectOp : CudaTile_Op<"select", [
 def CudaTile_OffsetOp : CudaTile_Op<"offset", [Pure, AllTypesMatch<["pointer", "result"]>]> {
   let summary = "move pointers by a number of elements";
   let description = [{
-    pointer + sext(offset) * sizeof(pointee), in bytes; overflow is undefined.
+    pointer + sext(offset) * sizeof(pointee), in bytes; the result of an overflow
+    is undefined.
     Example: `%q = offset %p, %n : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>`
   }];
   let arguments = (ins CudaTile_PtrTile:$pointer, CudaTile_IntTile:$offset);

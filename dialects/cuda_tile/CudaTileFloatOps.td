@@ -47,11 +47,13 @@ def CudaTile_NegFOp : CudaTile_FloatUnaryOp<"negf"> {
 
 def CudaTile_CeilOp : CudaTile_FloatUnaryOp<"ceil"> {
   let summary = "round up to an integral value";
+  let description = "The sign of zero is kept. Example: `%r = ceil %x : tile<4xf32>`";
   let hasFolder = 1;
 }
 
 def CudaTile_FloorOp : CudaTile_FloatUnaryOp<"floor"> {
   let summary = "round down to an integral value";
+  let description = "The sign of zero is kept. Example: `%r = floor %x : tile<4xf32>`";
   let hasFolder = 1;
 }
 
@@ -203,13 +205,41 @@ def CudaTile_TanHOp : CudaTile_FullOrApproxOp<"tanh"> {
   }];
 }
 
-def CudaTile_LogOp : CudaTile_FloatUnaryOp<"log"> { let summary = "natural logarithm"; }
-def CudaTile_Log2Op : CudaTile_FloatUnaryOp<"log2"> { let summary = "base-2 logarithm"; }
-def CudaTile_SinOp : CudaTile_FloatUnaryOp<"sin"> { let summary = "sine, in radians"; }
-def CudaTile_CosOp : CudaTile_FloatUnaryOp<"cos"> { let summary = "cosine, in radians"; }
-def CudaTile_TanOp : CudaTile_FloatUnaryOp<"tan"> { let summary = "tangent, in radians"; }
-def CudaTile_SinHOp : CudaTile_FloatUnaryOp<"sinh"> { let summary = "hyperbolic sine"; }
-def CudaTile_CosHOp : CudaTile_FloatUnaryOp<"cosh"> { let summary = "hyperbolic cosine"; }
+def CudaTile_LogOp : CudaTile_FloatUnaryOp<"log"> {
+  let summary = "natural logarithm";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = log %x : tile<4xf32>`";
+}
+
+def CudaTile_Log2Op : CudaTile_FloatUnaryOp<"log2"> {
+  let summary = "base-2 logarithm";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = log2 %x : tile<4xf32>`";
+}
+
+def CudaTile_SinOp : CudaTile_FloatUnaryOp<"sin"> {
+  let summary = "sine, in radians";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = sin %x : tile<4xf32>`";
+}
+
+def CudaTile_CosOp : CudaTile_FloatUnaryOp<"cos"> {
+  let summary = "cosine, in radians";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = cos %x : tile<4xf32>`";
+}
+
+def CudaTile_TanOp : CudaTile_FloatUnaryOp<"tan"> {
+  let summary = "tangent, in radians";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = tan %x : tile<4xf32>`";
+}
+
+def CudaTile_SinHOp : CudaTile_FloatUnaryOp<"sinh"> {
+  let summary = "hyperbolic sine";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = sinh %x : tile<4xf32>`";
+}
+
+def CudaTile_CosHOp : CudaTile_FloatUnaryOp<"cosh"> {
+  let summary = "hyperbolic cosine";
+  let description = "f16 and bf16 are computed in f32. Example: `%r = cosh %x : tile<4xf32>`";
+}
+
 
 def CudaTile_Atan2Op : CudaTile_FloatBinaryOp<"atan2"> {
   let summary = "arctangent of lhs / rhs in the right quadrant";
@@ -235,6 +265,7 @@ def CudaTile_FPowFOp : CudaTile_PowBase<"fpowf"> {
 
 def CudaTile_PowOp : CudaTile_PowBase<"pow"> {
   let summary = "`fpowf` in the spelling of 13.3 and older";
+  let description = "Canonicalises to `fpowf`. Example: `%r = pow %x, %e : tile<4xf32>`";
   let hasCanonicalizeMethod = 1;
 }
 
@@ -312,6 +343,11 @@ def CudaTile_MmaFScaledOp : CudaTile_Op<"mmaf_scaled", [Pure, AllTypesMatch<["ac
     | f8E4M3FN, f8E5M2 | f8E8M0FNU | 32 |
     | f4E2M1FN | f8E8M0FNU | 16 or 32 |
     | f4E2M1FN | f8E4M3FN, fnv8E5M3FNU | 16 |
+
+    ```mlir
+    %r = mmaf_scaled %a, %b, %c, %sa, %sb : tile<128x128xf8E4M3FN>, tile<128x128xf8E4M3FN>,
+      tile<128x128xf32>, tile<128x4xf8E8M0FNU>, tile<4x128xf8E8M0FNU>
+    ```
   }];
   let arguments = (ins CudaTile_AnyFloatTile:$lhs, CudaTile_AnyFloatTile:$rhs,
                        CudaTile_FloatTile:$acc, CudaTile_NumberTile:$lhs_scale,

@@ -88,7 +88,7 @@ def CudaTile_DivIOp : CudaTile_GuardedElementwiseOp<"divi"> {
   let summary = "division";
   let description = [{
     Truncated; rounded up with `positive_inf`, down with `negative_inf` (signed
-    only). Division by zero and the signed minimum by -1 are undefined.
+    only). Division by zero and of the signed minimum by -1 are undefined.
     Example: `%r = divi %a, %b signed rounding<negative_inf> : tile<4xi32>`
   }];
   let arguments = (ins CudaTile_IntTile:$lhs, CudaTile_IntTile:$rhs,
@@ -145,10 +145,19 @@ def CudaTile_ShRIOp : CudaTile_SignedBinaryOp<"shri"> {
   }];
 }
 
-def CudaTile_AndIOp : CudaTile_IntBinaryOp<"andi", [Commutative]> { let summary = "bitwise and"; }
-def CudaTile_OrIOp : CudaTile_IntBinaryOp<"ori", [Commutative]> { let summary = "bitwise or"; }
+def CudaTile_AndIOp : CudaTile_IntBinaryOp<"andi", [Commutative]> {
+  let summary = "bitwise and";
+  let description = "Example: `%r = andi %a, %b : tile<4xi1>`";
+}
+
+def CudaTile_OrIOp : CudaTile_IntBinaryOp<"ori", [Commutative]> {
+  let summary = "bitwise or";
+  let description = "Example: `%r = ori %a, %b : tile<4xi32>`";
+}
+
 def CudaTile_XOrIOp : CudaTile_IntBinaryOp<"xori", [Commutative]> {
   let summary = "bitwise exclusive or";
+  let description = "Example: `%r = xori %a, %b : tile<4xi32>`";
 }
 
 def CudaTile_CmpIOp : CudaTile_Op<"cmpi", [Pure, AllTypesMatch<["lhs", "rhs"]>]> {

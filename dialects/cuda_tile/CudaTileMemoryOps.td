@@ -7,6 +7,7 @@ include "CudaTileOpBase.td"
 
 def CudaTile_MakeTokenOp : CudaTile_Op<"make_token", [Pure]> {
   let summary = "a token ordered after nothing";
+  let description = "Example: `%t = make_token : token`";
   let results = (outs CudaTile_Token:$result);
   let assemblyFormat = "attr-dict `:` custom<TileIRType>(type($result))";
 }
@@ -95,18 +96,28 @@ class CudaTile_GridDependencyOp<string mnemonic>
 
 def CudaTile_GdcLaunchDependentsTkoOp : CudaTile_GridDependencyOp<"gdc_launch_dependents_tko"> {
   let summary = "let dependent grids start";
-  let description = "Programmatic dependent launch (13.4); no effect below sm_90.";
+  let description = [{
+    Programmatic dependent launch (13.4); no effect below sm_90, nor unless the
+    dependent grid was launched with the attribute for it.
+    Example: `%t = gdc_launch_dependents_tko token = %t0 -> token`
+  }];
 }
 
 def CudaTile_GdcWaitTkoOp : CudaTile_GridDependencyOp<"gdc_wait_tko"> {
   let summary = "wait for the grids this one depends on";
-  let description = "Programmatic dependent launch (13.4); an acquire.";
+  let description = [{
+    Programmatic dependent launch (13.4). What those grids wrote is visible to
+    operations ordered after the token. Example: `%t = gdc_wait_tko -> token`
+  }];
 }
 
 def CudaTile_MemoryFenceAliasTkoOp : CudaTile_Op<"memory_fence_alias_tko",
     [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "fence between aliases of one buffer";
-  let description = "Example: `%t = memory_fence_alias_tko %t0` (13.4)";
+  let description = [{
+    Orders accesses to one buffer through different mappings, such as a unicast
+    and a multicast one (13.4). Example: `%t = memory_fence_alias_tko %t0`
+  }];
   let arguments = (ins CudaTile_Token:$token);
   let results = (outs CudaTile_Token:$result_token);
   let assemblyFormat = "$token attr-dict";

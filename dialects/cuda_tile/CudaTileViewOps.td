@@ -42,13 +42,19 @@ def CudaTile_MakePartitionViewOp
 
 def CudaTile_MakeStridedViewOp : CudaTile_MakeViewOp<"make_strided_view", CudaTile_StridedView> {
   let summary = "cut a tensor into tiles at a given pace";
-  let description = "13.3.";
+  let description = [{
+    Tiles may overlap or leave gaps (13.3).
+    Example: `%v = make_strided_view %t : strided_view<tile=(8x16), traversal_strides=[4,3], tensor_view<...>>`
+  }];
 }
 
 def CudaTile_MakeGatherScatterViewOp
     : CudaTile_MakeViewOp<"make_gather_scatter_view", CudaTile_GatherScatterView> {
   let summary = "view with one dimension indexed by a tile";
-  let description = "13.3.";
+  let description = [{
+    Rows, say, in any order (13.3).
+    Example: `%v = make_gather_scatter_view %t : gather_scatter_view<tile=(4x16), tensor_view<...>, sparse_dim=0>`
+  }];
 }
 
 def CudaTile_GetIndexSpaceShapeOp : CudaTile_Op<"get_index_space_shape", [Pure]> {
@@ -150,6 +156,16 @@ def CudaTile_AtomicRedViewTkoOp : CudaTile_AtomicOp<"atomic_red_view_tko"> {
 def CudaTile_MultimemLoadReduceViewTkoOp
     : CudaTile_AtomicOp<"multimem_load_reduce_view_tko", [CudaTile_ResultNames]> {
   let summary = "load a tile reduced over the devices of a multicast object";
+  let description = [{
+    From a partition view of a multicast pointer (13.5; sm_100 and later).
+    Elements are i32, i64, f16, bf16, f32 or f64; floats know `add`, and f16 and
+    bf16 `min` and `max`.
+
+    ```mlir
+    %x, %t = multimem_load_reduce_view_tko relaxed sys %pv[%i, %j]
+      : partition_view<...>, tile<i32> -> tile<8x16xf32>, token
+    ```
+  }];
   let arguments = (ins CudaTile_MemoryOrderingAttr:$memory_ordering_semantics,
                        OptionalAttr<CudaTile_MemoryScopeAttr>:$memory_scope,
                        CudaTile_MultimemReductionAttr:$reduction,
@@ -161,6 +177,15 @@ def CudaTile_MultimemLoadReduceViewTkoOp
 
 def CudaTile_MultimemReduceViewTkoOp : CudaTile_AtomicOp<"multimem_reduce_view_tko"> {
   let summary = "reduce a tile into a multicast object";
+  let description = [{
+    On every device (13.5; sm_100 and later). Elements as in
+    `multimem_load_reduce_view_tko`; floats know `add` only. Relaxed or release.
+
+    ```mlir
+    %t = multimem_reduce_view_tko relaxed sys %pv, %x[%i, %j]
+      : partition_view<...>, tile<8x16xf32>, tile<i32> -> token
+    ```
+  }];
   let arguments = (ins CudaTile_MemoryOrderingAttr:$memory_ordering_semantics,
                        CudaTile_MemoryScopeAttr:$memory_scope,
                        CudaTile_MultimemReductionAttr:$reduction,
@@ -172,6 +197,14 @@ def CudaTile_MultimemReduceViewTkoOp : CudaTile_AtomicOp<"multimem_reduce_view_t
 
 def CudaTile_MultimemStoreViewTkoOp : CudaTile_AtomicOp<"multimem_store_view_tko"> {
   let summary = "store a tile to all devices of a multicast object";
+  let description = [{
+    13.5; sm_100 and later. Weak, relaxed or release.
+
+    ```mlir
+    %t = multimem_store_view_tko weak %pv, %x[%i, %j]
+      : partition_view<...>, tile<8x16xf32>, tile<i32> -> token
+    ```
+  }];
   let arguments = (ins CudaTile_MemoryOrderingAttr:$memory_ordering_semantics,
                        OptionalAttr<CudaTile_MemoryScopeAttr>:$memory_scope,
                        CudaTile_TileView:$view, CudaTile_NumberTile:$tile,
