@@ -292,3 +292,32 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "pad must not be negative and stages must be positive";
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Tensor map
+//===----------------------------------------------------------------------===//
+
+Type TensorMapType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  auto box = dyn_cast_or_null<BufferType>(BufferType::parse(parser));
+  if (!box)
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), box);
+}
+
+void TensorMapType::print(AsmPrinter &printer) const { getBox().print(printer); }
+
+LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError, BufferType box) {
+  ArrayRef<int64_t> shape = box.getShape();
+  if (shape.size() > 5 || llvm::any_of(shape, [](int64_t size) { return size > 256; }))
+    return emitError() << "a box has up to 5 dimensions of up to 256 elements, found " << box;
+  int64_t rowBytes = shape[box.getOrder().back()] * storageBits(box.getElementType()) / 8;
+  if (rowBytes % 16)
+    return emitError() << "rows of a box must be a multiple of 16 bytes, found " << rowBytes;
+  if (box.getSwizzle() && rowBytes != box.getSwizzle())
+    return emitError() << "rows of a swizzled box must be " << box.getSwizzle()
+                       << " bytes, found " << rowBytes;
+  if (box.getPad() || box.getStages() != 1)
+    return emitError() << "a box has no padding and no stages";
+  return success();
+}

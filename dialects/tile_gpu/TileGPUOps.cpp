@@ -281,6 +281,75 @@ LogicalResult LocalLoadOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Tensor memory accesses
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorMapOp::verify() {
+  size_t rank = getType().getBox().getShape().size();
+  if (getSizes().size() != rank || getStrides().size() != rank)
+    return emitOpError("needs ") << rank << " sizes and strides, found " << getSizes().size()
+                                 << " and " << getStrides().size();
+  return success();
+}
+
+/// A stage of `buffer` is a whole number of boxes, laid out as one box after another.
+static LogicalResult verifyBoxes(Operation *op, TensorMapType map, ValueRange starts,
+                                 BufferType buffer) {
+  BufferType box = map.getBox();
+  if (starts.size() != box.getShape().size())
+    return op->emitOpError("needs ") << box.getShape().size() << " starts, found "
+                                     << starts.size();
+  bool fits = buffer.getShape().size() == box.getShape().size() &&
+              buffer.getOrder() == box.getOrder() && buffer.getSwizzle() == box.getSwizzle() &&
+              buffer.getPad() == 0;
+  for (size_t i = 0; fits && i < starts.size(); ++i)
+    fits = buffer.getShape()[i] % box.getShape()[i] == 0;
+  if (!fits)
+    return op->emitOpError() << buffer << " does not consist of boxes of " << map;
+  return verifySameElementType(op, box, buffer);
+}
+
+static LogicalResult verifyBarrier(Operation *op, Type type, bool anyStages = false) {
+  auto buffer = cast<BufferType>(type);
+  if (buffer.getShape() != ArrayRef<int64_t>{1} || !buffer.getElementType().isInteger(64) ||
+      (buffer.getStages() != 1 && !anyStages))
+    return op->emitOpError("barrier must be a buffer of one i64, found ") << buffer;
+  return success();
+}
+
+LogicalResult TmaLoadOp::verify() {
+  auto buffer = cast<BufferType>(getBuffer().getType());
+  if (buffer.getStages() != 1)
+    return emitOpError("fills one stage, found ") << buffer;
+  if (failed(verifyBoxes(*this, cast<TensorMapType>(getMap().getType()), getStarts(), buffer)))
+    return failure();
+  return verifyBarrier(*this, getBarrier().getType());
+}
+
+LogicalResult TmaStoreOp::verify() {
+  auto tile = cast<TileType>(getValue().getType());
+  auto ring = cast<BufferType>(getRing().getType());
+  bool fits = tile.getShape().size() == ring.getShape().size();
+  for (size_t i = 0; fits && i < ring.getShape().size(); ++i)
+    fits = tile.getShape()[i] % ring.getShape()[i] == 0;
+  if (!fits)
+    return emitOpError() << tile << " does not consist of stages of " << ring;
+  if (failed(verifySameElementType(*this, tile, ring)))
+    return failure();
+  return verifyBoxes(*this, cast<TensorMapType>(getMap().getType()), getStarts(), ring);
+}
+
+LogicalResult MbarrierInitOp::verify() {
+  if (getCount() < 1)
+    return emitOpError("count must be positive, found ") << getCount();
+  return verifyBarrier(*this, getBarrier().getType(), /*anyStages=*/true);
+}
+
+LogicalResult MbarrierExpectOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
+LogicalResult MbarrierArriveOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
+LogicalResult MbarrierWaitOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
+
+//===----------------------------------------------------------------------===//
 // Matrix product
 //===----------------------------------------------------------------------===//
 

@@ -461,6 +461,128 @@ def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]
 }
 
 //===----------------------------------------------------------------------===//
+// Tensor memory accesses and the warps that start them
+//===----------------------------------------------------------------------===//
+
+def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pure]> {
+  let summary = "describe a tensor for tensor memory accesses";
+  let description = [{
+    `base` is the address of the tensor's first element, `sizes` its extents and
+    `strides` the distances in elements, all i64; the box in the type says what
+    one access moves. Elements outside read as zero.
+
+    Example: `%m = tile_gpu.tensor_map %p sizes[%m, %k] strides[%s, %one]
+    : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>`
+  }];
+  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides);
+  let results = (outs TileGPU_TensorMap:$result);
+  let assemblyFormat = [{
+    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load"> {
+  let summary = "start copying a tile of a tensor to a buffer, by one thread";
+  let description = [{
+    With `cp.async.bulk.tensor`, one instruction for each box. The bytes count
+    towards the transactions that `barrier` expects.
+    Example: `tile_gpu.tma_load %map[%i, %j], %buffer, %barrier : !tile_gpu.tensor_map<...>,
+    !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<1xi64>`
+  }];
+  let arguments = (ins TileGPU_TensorMap:$map, Variadic<I64>:$starts,
+                       Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer,
+                       Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier);
+  let assemblyFormat = [{
+    $map `[` $starts `]` `,` $buffer `,` $barrier attr-dict
+    `:` qualified(type($map)) `,` qualified(type($buffer)) `,` qualified(type($barrier))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "store a tile into a tensor by way of a ring of buffers";
+  let description = [{
+    The tile goes out in slices as large as a stage of `ring`: wait until the
+    stage is free, write it, and start a copy with `cp.async.bulk.tensor`.
+    Elements outside the tensor are dropped. The copies may still read shared
+    memory afterwards, see `tma_store_wait`.
+    Example: `tile_gpu.tma_store %t, %map[%i, %j] through %ring : !tile_gpu.tile<128x256xf16, #mma>,
+    !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>`
+  }];
+  let arguments = (ins TileGPU_Tile:$value, TileGPU_TensorMap:$map, Variadic<I64>:$starts,
+                       TileGPU_Buffer:$ring);
+  let assemblyFormat = [{
+    $value `,` $map `[` $starts `]` `through` $ring attr-dict
+    `:` qualified(type($value)) `,` qualified(type($map)) `,` qualified(type($ring))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_TmaStoreWaitOp : TileGPU_Op<"tma_store_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until no copy of `tma_store` reads shared memory any more";
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_MbarrierInitOp : TileGPU_Op<"mbarrier_init"> {
+  let summary = "make barriers of each stage, to complete after `count` arrivals";
+  let description = [{
+    Other threads may use them after a `barrier`.
+    Example: `tile_gpu.mbarrier_init %b, 8 : !tile_gpu.buffer<1xi64, stages = 4>`
+  }];
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, I64Attr:$count);
+  let assemblyFormat = "$barrier `,` $count attr-dict `:` qualified(type($barrier))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MbarrierExpectOp : TileGPU_Op<"mbarrier_expect"> {
+  let summary = "arrive, and have the phase wait for `bytes` of copies";
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier, I64Attr:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict `:` qualified(type($barrier))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MbarrierArriveOp : TileGPU_Op<"mbarrier_arrive"> {
+  let summary = "arrive, once for each warp";
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier,
+                       Optional<I1>:$predicate);
+  let assemblyFormat = "$barrier (`if` $predicate^)? attr-dict `:` qualified(type($barrier))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MbarrierWaitOp : TileGPU_Op<"mbarrier_wait"> {
+  let summary = "wait until the phase of parity `parity` has completed";
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier, I32:$parity);
+  let assemblyFormat = "$barrier `,` $parity attr-dict `:` qualified(type($barrier))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
+    RecursiveMemoryEffects, SingleBlock, NoTerminator]> {
+  let summary = "give warps different work";
+  let description = [{
+    The warps of the kernel run `consumers`; one thread of four more warps runs
+    `producer`. Barriers inside `consumers` are among its warps. `registers` are
+    those that a thread of the producer and of a consumer gets, where the even
+    share of all threads does not do.
+
+    ```mlir
+    tile_gpu.specialize registers [40, 232] producer {
+      ...
+    } consumers {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumers);
+  let assemblyFormat = [{
+    (`registers` $registers^)? `producer` $producer `consumers` $consumers attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Matrix product
 //===----------------------------------------------------------------------===//
 

@@ -79,6 +79,19 @@ def TileGPU_BufferType : TypeDef<TileGPU_Dialect, "Buffer"> {
   let genVerifyDecl = 1;
 }
 
+def TileGPU_TensorMapType : TypeDef<TileGPU_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "what tensor memory accesses are told about a tensor";
+  let description = [{
+    `!tile_gpu.tensor_map<64x64xf16, swizzle = 128>` describes a tensor of rank 2
+    whose boxes of 64x64 elements are copied to and from buffers of one panel,
+    written as such a buffer.
+  }];
+  let parameters = (ins "::tile_gpu::BufferType":$box);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 class TileGPU_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::tile_gpu";
@@ -152,6 +165,8 @@ def TileGPU_Tile : Type<CPred<"::llvm::isa<::tile_gpu::TileType>($_self)">, "til
                         "::tile_gpu::TileType">;
 def TileGPU_Buffer : Type<CPred<"::llvm::isa<::tile_gpu::BufferType>($_self)">, "buffer",
                           "::tile_gpu::BufferType">;
+def TileGPU_TensorMap : Type<CPred<"::llvm::isa<::tile_gpu::TensorMapType>($_self)">,
+                             "tensor map", "::tile_gpu::TensorMapType">;
 def TileGPU_Scalar : Type<CPred<"$_self.isIntOrFloat()">, "integer or float">;
 def TileGPU_TileOrScalar : AnyTypeOf<[TileGPU_Tile, TileGPU_Scalar], "tile, integer or float">;
 def TileGPU_TileOrBuffer : AnyTypeOf<[TileGPU_Tile, TileGPU_Buffer], "tile or buffer">;
