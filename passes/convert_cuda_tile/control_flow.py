@@ -23,6 +23,8 @@ from tileir.compiler.locations import plain_location
 from tileir.compiler.unsupported import refusal
 from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
+from tileir.passes.convert_cuda_tile.guards import guarded_load
+from tileir.passes.convert_cuda_tile.views import load_view
 
 HINTS_ATTRIBUTE = "tile_gpu.optimization_hints"
 
@@ -227,6 +229,11 @@ class _BranchFrame(Frame):
 
 @lowers("if")
 def _if(c: Converter, op: OpView) -> None:
+    guarded = guarded_load(op)
+    if guarded is not None:
+        tile = load_view(c, guarded.load, guarded.dim)
+        c.set(op, *(tile for r in op.operation.results if not is_token(r.type)))
+        return
     types = [c.type(r.type) for r in op.operation.results if not is_token(r.type)]
     c.set(op, *_build_if(c, op, _BranchFrame(types)))
 

@@ -142,8 +142,11 @@ def _to_width(c: Converter, value: Value, result: Value) -> Value:
 # ---- access through views ---------------------------------------------------------------------
 
 
-def access(c: Converter, op: OpView, view: View) -> Access:
-    """The tile that `op` accesses at its index."""
+def access(
+    c: Converter, op: OpView, view: View, may_be_outside: int | None = None
+) -> Access:
+    """The tile that `op` accesses at its index, which may lie outside the index space in one
+    dimension if that is given."""
     if view.sparse_dim is not None:
         raise Unsupported(
             "no code generation for a gather/scatter view",
@@ -164,7 +167,9 @@ def access(c: Converter, op: OpView, view: View) -> Access:
         starts=[starts[d] for d in kept],
         sizes=[view.tensor.sizes[view.dim_map[d]].value for d in kept],
         strides=[view.tensor.strides[view.dim_map[d]].value for d in kept],
-        in_bounds=[bool(promised[d]) or _divides(view, d) for d in kept],
+        in_bounds=[
+            d != may_be_outside and (bool(promised[d]) or _divides(view, d)) for d in kept
+        ],
         alignment=_alignment(view, folded, contiguous, multiples),
         extent_multiple=1
         if contiguous is None
@@ -258,8 +263,13 @@ def segments(c: Converter, *counts: int | Value | None) -> Attribute:
 
 @lowers("load_view_tko")
 def _load_view(c: Converter, op: OpView) -> None:
+    c.set(op, load_view(c, op))
+
+
+def load_view(c: Converter, op: OpView, may_be_outside: int | None = None) -> Value:
+    """The tile that a load gives; see `access`."""
     view = c.views.views[op.view]
-    tile = access(c, op, view)
+    tile = access(c, op, view, may_be_outside)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
     attributes["operandSegmentSizes"] = segments(c, 1, rank, rank, rank)
@@ -274,7 +284,7 @@ def _load_view(c: Converter, op: OpView) -> None:
     result = c.type(op.operation.results[0].type)
     if result != loaded.type:
         loaded = c.builder.op("tile_gpu.reshape", [loaded], result)
-    c.set(op, loaded)
+    return loaded
 
 
 def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tileir.compiler.constants import padding_element
 from tileir.compiler.ir_util import defining_op
 from tileir.dialects.cuda_tile import TileType
 from tileir.ir import OpView, Type, Value
 from tileir.passes.split_tile.accesses import is_view_access, operand_forms, tile_of
-from tileir.passes.split_tile.builder import padding_element
 from tileir.passes.split_tile.forms import WHOLE, Form, sliced_type
 from tileir.passes.split_tile.operations import STORES
 from tileir.passes.split_tile.views import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tileir.compiler.constants import padding_element
 from tileir.ir import OpView, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
 from tileir.passes.analysis.token_order import is_token
-from tileir.passes.split_tile.builder import padding_element
 from tileir.passes.split_tile.forms import WHOLE, Form
 from tileir.passes.split_tile.operations import STORES
 from tileir.passes.split_tile.views import ViewSlice, always_inside, extent_of

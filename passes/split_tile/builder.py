@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import ml_dtypes
 import numpy as np
 
 from tileir.compiler.builder import Attributes, Builder
 from tileir.dialects.cuda_tile import (
     ComparisonPredicate,
-    PaddingValue,
     Signedness,
     TileType,
     TokenType,
@@ -126,25 +124,3 @@ def splat_of(value: DenseElementsAttr, type_: TileType) -> DenseElementsAttr:
     """The splat `value` under another tile type."""
     element = np.array(array_from_elements(value).reshape(-1)[0])
     return DenseElementsAttr(elements_from_array(element, type_))
-
-
-#: Formats that cannot say zero, or that hold two elements in a byte.
-_WITHOUT_PADDING = ("f8E8M0FNU", "f4E2M1FN", "fnv8E5M3FNU")
-
-
-def padding_element(padding: PaddingValue | None, element: Type) -> float | None:
-    """What a view with `padding` loads outside the tensor (anything without one), or None if no
-    constant says it. Formats without infinity have their largest value instead."""
-    if str(element) in _WITHOUT_PADDING:
-        return None
-    if padding is None or padding == PaddingValue.Zero:
-        return 0.0
-    if padding == PaddingValue.NegZero:
-        return -0.0
-    if padding == PaddingValue.NaN:
-        return float("nan")
-    dtype = element_dtype(element)
-    largest = float(np.array(np.inf).astype(dtype))
-    if not np.isinf(largest):
-        largest = float(ml_dtypes.finfo(dtype).max)
-    return largest if padding == PaddingValue.PosInf else -largest

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
-from tileir.dialects.elements import array_from_elements, elements_from_array
+from tileir.dialects.cuda_tile import PaddingValue
+from tileir.dialects.elements import array_from_elements, element_dtype, elements_from_array
 from tileir.ir import Attribute, DenseElementsAttr, FloatAttr, IntegerAttr, IntegerType, Type
 
 
@@ -32,3 +34,25 @@ def splat_scalar(value: DenseElementsAttr, type_: Type) -> Attribute:
         return IntegerAttr.get(type_, int(element))
     bits = element.view(f"i{element.dtype.itemsize}") if element.dtype.kind != "i" else element
     return IntegerAttr.get(type_, int(bits))
+
+
+#: Formats that cannot say zero, or that hold two elements in a byte.
+_WITHOUT_PADDING = ("f8E8M0FNU", "f4E2M1FN", "fnv8E5M3FNU")
+
+
+def padding_element(padding: PaddingValue | None, element: Type) -> float | None:
+    """What a view with `padding` loads outside the tensor (anything without one), or None if no
+    constant says it. Formats without infinity have their largest value instead."""
+    if str(element) in _WITHOUT_PADDING:
+        return None
+    if padding is None or padding == PaddingValue.Zero:
+        return 0.0
+    if padding == PaddingValue.NegZero:
+        return -0.0
+    if padding == PaddingValue.NaN:
+        return float("nan")
+    dtype = element_dtype(element)
+    largest = float(np.array(np.inf).astype(dtype))
+    if not np.isinf(largest):
+        largest = float(ml_dtypes.finfo(dtype).max)
+    return largest if padding == PaddingValue.PosInf else -largest

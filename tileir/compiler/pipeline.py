@@ -18,6 +18,9 @@ def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
             # Constants and identities of the program itself, before anything depends on form.
             "canonicalize",
             "cse",
+            # Last of the program's own form: its tiles must fit before anything is placed.
+            "split-tile",
+            "canonicalize",
         ]
     if stage == "tile_gpu":
         return [
