@@ -54,6 +54,7 @@ class AccessBuilder:
         self.facts = slicer.plan.facts
         self._views: dict[tuple[Value, int], SlicedView] = {}
         self._counts: dict[tuple[Value, int, int], Value] = {}
+        self._first_indices: dict[tuple[Value, int, int], Value] = {}
         #: Accesses like this are inside the tensor for every slice that runs.
         self._ensured: tuple | None = None
 
@@ -137,7 +138,7 @@ class AccessBuilder:
         least one."""
         b, view = self.builder, self.view(store.view, dim)
         width = index_width(store.view, view.piece, store.index[dim], view.extent)
-        first = b.scaled(b.resized(store.index[dim], width), view.piece.scale)
+        first = self._first_index(store.index[dim], view.piece, width)
         left = b.sub(self._count(store.view, dim, width), first)
         return b.resized(b.smaller(left, b.integer(self.factor, width)), 32)
 
@@ -227,6 +228,19 @@ class AccessBuilder:
         """The index along the sliced dimension is I * scale + s * step; all have one width."""
         b = self.builder
         new = [b.resized(v, width) if v.type.rank == 0 else v for v in indices]
+        first = self._first_index(indices[piece.dim], piece, width)
         number = b.scaled(b.resized(self.slicer.number, width), piece.step)
-        new[piece.dim] = b.add(b.scaled(new[piece.dim], piece.scale), number)
+        new[piece.dim] = b.add(first, number)
         return new
+
+    def _first_index(self, index: Value, piece: ViewSlice, width: int) -> Value:
+        """The index of slice 0; in front of the loop if `index` is."""
+        b, key = self.builder, (index, piece.scale, width)
+        if key in self._first_indices:
+            return self._first_indices[key]
+        in_front = self.slicer.plan.scope.is_given(index)
+        with self.slicer.in_front(in_front):
+            first = b.scaled(b.resized(index, width), piece.scale)
+        if in_front:
+            self._first_indices[key] = first
+        return first

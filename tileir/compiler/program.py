@@ -10,6 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, TypeVar
 
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, passes_of
+from tileir.dialects.diagnostics import RemarkCollector
 from tileir.errors import TileError
 from tileir.ir import IntegerAttr, Module, StringAttr
 
@@ -42,7 +43,9 @@ class Program:
         self._ptxas = ptxas
         self._assembly: Assembly | None = None
         self._launch_facts: dict[str, tuple[int, int]] = {}
-        module = self._lower("nvvm", self.timings)
+        with RemarkCollector(source.context) as remarks:
+            module = self._lower("nvvm", self.timings)
+        self._remarks = tuple(remarks.texts)
         self._nvvm = _to_bytecode(module)
         self.ptx = self._timed("ptx", lambda: self._run_llvm("ptx"))
 
@@ -80,8 +83,9 @@ class Program:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Messages of ptxas on performance."""
-        return self._assembled().messages
+        """`file:line:col: remark: ...` of the passes, and once the cubin has been made, messages
+        of ptxas on performance."""
+        return (*self._remarks, *(self._assembly.messages if self._assembly else ()))
 
     def stage(self, name: str) -> str:
         """The program as text at one of `STAGES`. Raises ToolError if a tool for it is missing."""
