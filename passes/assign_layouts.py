@@ -19,10 +19,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
 from tileir.compiler.constants import retype
-from tileir.compiler import wgmma
-from tileir.compiler.ir_util import has_flag, int_attr, keyword
+from tileir.compiler.ir_util import int_attr, keyword
 from tileir.compiler.layout import Layout, Owner, blocked, reshapable
 from tileir.compiler.mma import (
     WarpGrid,
@@ -33,24 +33,27 @@ from tileir.compiler.mma import (
 )
 from tileir.compiler.tile_types import (
     TileInfo,
-    buffer_info,
-    is_buffer_type,
     is_tile_type,
+    operand_of,
     tile_info,
+    tile_of,
     tile_type,
 )
 from tileir.ir import Attribute, DenseElementsAttr, InsertionPoint, Operation, OpView, Value
+from tileir.passes.analysis.memory_accesses import (
+    VECTOR_BYTES,
+    access_vector,
+    memory_order,
+    wastes_no_sectors,
+)
+from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.stage_operands import contiguous_dim
 from tileir.passes.walk import kernels, walk
 
 #: Operations without operands or with scalar ones: a copy for each use costs nothing.
 _FREE = ("arith.constant", "tile_gpu.splat", "tile_gpu.iota", "ub.poison")
-_REGROUPING = ("tile_gpu.reshape", "tile_gpu.permute", "tile_gpu.broadcast", "tile_gpu.reduce")
-_VECTOR_BYTES = 16
-_SECTOR_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class _Assignment:
             self._anchor(op)
         for op in ops:
             for value in _tiles(op):
-                self._assign(value, self._default(tile_info(value.type)))
+                self._assign(value, self._default(tile_of(value)))
         for op in ops:
             self._set_types(op)
         for op in ops:
@@ -124,7 +127,7 @@ class _Assignment:
         """Unites the values that `op` keeps in one layout."""
         name, operands = op.operation.name, list(op.operation.operands)
         results = list(op.operation.results)
-        if name in _REGROUPING:
+        if name in REGROUPING:
             self.regrouping.append(op)
             if name == "tile_gpu.reduce":
                 self._union(operands)
@@ -173,12 +176,14 @@ class _Assignment:
             "tile_gpu.scatter": 3,
             "tile_gpu.atomic_red": 3,
         }
-        chosen = [op for op in ops if op.operation.name in rank and _anchor_value(op) is not None]
+        chosen = [
+            op for op in ops if op.operation.name in rank and is_tile_type(_anchor_value(op).type)
+        ]
         return sorted(
             chosen,
             key=lambda op: (
                 rank[op.operation.name],
-                -tile_info(_anchor_value(op).type).num_elements,
+                -tile_of(_anchor_value(op)).num_elements,
             ),
         )
 
@@ -195,13 +200,12 @@ class _Assignment:
 
     def _product_layout(self, dot: OpView) -> Layout:
         """The accumulator's layout for the tensor core, or for scalar multiply-adds."""
-        acc = tile_info(dot.operation.results[0].type)
+        acc = tile_of(dot.operation.results[0])
         if keyword(dot, "instruction", "") == "wgmma":
             groups = wgmma.WarpgroupGrid.choose(acc.shape, self.num_warps, self.whole_rows)
             assert groups is not None, "choose-products has checked"
             return wgmma.accumulator_layout(acc.shape, groups)
-        lhs = dot.operation.operands[0].type
-        operand = buffer_info(lhs) if is_buffer_type(lhs) else tile_info(lhs)
+        operand = operand_of(dot, 0)
         shape = (*acc.shape, operand.shape[1])
         instruction = instruction_for(operand.element, acc.element, shape, self.capability)
         if instruction is None:
@@ -211,17 +215,17 @@ class _Assignment:
         return accumulator_layout(instruction, acc.shape, grid)
 
     def _scan_layout(self, scan: OpView) -> Layout:
-        info = tile_info(scan.operation.operands[0].type)
+        info = tile_of(scan.operation.operands[0])
         dim = int_attr(scan, "dim")
-        vector = math.gcd(info.shape[-1], _VECTOR_BYTES // info.element_bytes)
+        vector = math.gcd(info.shape[-1], VECTOR_BYTES // info.element_bytes)
         order = tuple(range(len(info.shape)))
         return blocked(info.shape, order, vector, self.num_warps, no_warps_in=dim)
 
     def _coalesced(self, op: OpView) -> Layout:
         """Neighbouring threads access neighbouring addresses, in vectors as wide as allowed, but
         not so wide that threads are left without work."""
-        info = tile_info(_anchor_value(op).type)
-        order = _memory_order(op, len(info.shape))
+        info = tile_of(_anchor_value(op))
+        order = memory_order(op, len(info.shape))
         share = max(1, info.num_elements // (32 * self.num_warps))
         vector = min(access_vector(op, info), 1 << (share.bit_length() - 1))
         return blocked(info.shape, order, vector, self.num_warps)
@@ -275,7 +279,7 @@ class _Assignment:
 
     def _convert_where_needed(self, op: OpView) -> None:
         name = op.operation.name
-        if name in _REGROUPING:
+        if name in REGROUPING:
             self._fit_regrouping(op)
         elif name == "tile_gpu.load":
             self._fit_result(op, self._memory_layout(op))
@@ -287,8 +291,7 @@ class _Assignment:
             self._fit_product(op)
 
     def _memory_layout(self, op: OpView) -> Layout:
-        value = _anchor_value(op)
-        info = tile_info(value.type)
+        info = tile_of(_anchor_value(op))
         if wastes_no_sectors(op, info):
             return info.layout
         return self._coalesced(op)
@@ -297,7 +300,7 @@ class _Assignment:
         """The source decides what the result of a reduction is; elsewhere the smaller side
         is converted, which is the source."""
         result = tile_info(op.operation.results[0].type)
-        source = tile_info(op.operation.operands[0].type)
+        source = tile_of(op.operation.operands[0])
         if result is None or forward(op, source.layout) == result.layout:
             return
         wanted = backward(op, result.layout)
@@ -310,11 +313,12 @@ class _Assignment:
             common = reshapable(source.shape, result.shape, self.num_warps)
             self._convert_operand(op, 0, common)
             natural = common.reshape(result.shape)
+            assert natural is not None
         for value in op.operation.results:
             self._fit_value(op, value, natural)
 
     def _fit_scan(self, op: OpView) -> None:
-        info = tile_info(op.operation.operands[0].type)
+        info = tile_of(op.operation.operands[0])
         if info.layout.count(Owner.WARP, int_attr(op, "dim")) == 1:
             return
         layout = self._scan_layout(op)
@@ -329,7 +333,7 @@ class _Assignment:
         self._fit_result(op, natural)
         lhs = tile_info(op.operation.operands[0].type)
         if lhs is not None:
-            acc = tile_info(op.operation.results[0].type)
+            acc = tile_of(op.operation.results[0])
             shape = (*acc.shape, lhs.shape[1])
             instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
             if keyword(op, "instruction", "") == "wgmma":
@@ -342,7 +346,7 @@ class _Assignment:
 
     def _convert_operand(self, op: OpView, index: int, layout: Layout) -> None:
         value = op.operation.operands[index]
-        info = tile_info(value.type)
+        info = tile_of(value)
         if info.layout == layout:
             return
         self.builder.point, self.builder.location = InsertionPoint(op), op.location
@@ -354,7 +358,7 @@ class _Assignment:
 
     def _fit_value(self, op: OpView, value: Value, natural: Layout) -> None:
         """Lets `op` give `value` in its natural layout and converts it for its users."""
-        info = tile_info(value.type)
+        info = tile_of(value)
         if info.layout == natural:
             return
         users = [(use.owner, use.operand_number) for use in value.uses]
@@ -378,89 +382,12 @@ def _tiles(op: OpView) -> Iterator[Value]:
                     yield argument
 
 
-def _anchor_value(op: OpView) -> Value | None:
-    """The tile whose layout an anchor is about; None if it works on scalars."""
-    name = op.operation.name
-    of_operand = name in ("tile_gpu.store", "tile_gpu.scatter", "tile_gpu.atomic_red")
-    value = op.operation.operands[0] if of_operand else op.operation.results[0]
-    return value if is_tile_type(value.type) else None
+def _anchor_value(op: OpView) -> Value:
+    """The value whose layout an anchor is about."""
+    of_operand = op.operation.name in ("tile_gpu.store", "tile_gpu.scatter", "tile_gpu.atomic_red")
+    return op.operation.operands[0] if of_operand else op.operation.results[0]
 
 
 def _retyped_constant(op: OpView) -> Attribute:
     value = DenseElementsAttr(op.operation.attributes["value"])
     return retype(value, op.operation.results[0].type)
-
-
-# ---- regrouping ---------------------------------------------------------------------------------
-
-
-def forward(op: OpView, source: Layout) -> Layout | None:
-    """The layout of the result of a regrouping operation."""
-    name = op.operation.name
-    if name == "tile_gpu.reshape":
-        return source.reshape(tile_info(op.operation.results[0].type).shape)
-    if name == "tile_gpu.permute":
-        return source.permute(list(op.operation.attributes["permutation"]))
-    if name == "tile_gpu.reduce" and not has_flag(op, "within_warp"):
-        return source.drop(int_attr(op, "dim"))
-    return None
-
-
-def backward(op: OpView, result: Layout) -> Layout | None:
-    """The layout of the source that gives the result this layout."""
-    name = op.operation.name
-    shape = tile_info(op.operation.operands[0].type).shape
-    if name == "tile_gpu.reshape":
-        return result.reshape(shape)
-    if name == "tile_gpu.permute":
-        permutation = list(op.operation.attributes["permutation"])
-        return result.permute([permutation.index(d) for d in range(len(permutation))])
-    if name == "tile_gpu.broadcast":
-        return result.collapse(shape)
-    return None
-
-
-# ---- memory accesses ----------------------------------------------------------------------------
-
-
-def _memory_order(op: OpView, rank: int) -> tuple[int, ...]:
-    contiguous = rank - 1
-    if op.operation.name in ("tile_gpu.load", "tile_gpu.store", "tile_gpu.atomic_red"):
-        found = contiguous_dim(op)
-        contiguous = rank - 1 if found is None else found
-    return (*(d for d in range(rank) if d != contiguous), contiguous)
-
-
-def access_vector(op: OpView, info: TileInfo) -> int:
-    """Elements that one instruction may access at once along the contiguous dimension."""
-    name, size = op.operation.name, info.element_bytes
-    if name in ("tile_gpu.gather", "tile_gpu.scatter"):
-        limit = min(int_attr(op, "contiguity"), int_attr(op, "alignment") // size)
-    elif name in ("tile_gpu.load", "tile_gpu.store"):
-        dim = contiguous_dim(op)
-        if dim is None or has_flag(op, "scope"):
-            return 1
-        limit = min(int_attr(op, "alignment") // size, info.shape[dim])
-        if not list(op.operation.attributes["in_bounds"])[dim]:
-            limit = min(limit, int_attr(op, "extent_multiple", 1))
-    else:
-        return 1
-    return max(1, min(limit, _VECTOR_BYTES // size))
-
-
-def wastes_no_sectors(op: OpView, info: TileInfo) -> bool:
-    """Whether each instruction, in the layout that the tile has, touches whole 32-byte sectors
-    (or whole rows)."""
-    contiguous = _memory_order(op, len(info.shape))[-1]
-    run = 1
-    for digit in reversed(info.layout.dims[contiguous]):
-        if digit.owner is Owner.WARP:
-            break
-        run *= digit.size
-        if digit.owner is Owner.LANE:
-            break
-    row = info.shape[contiguous]
-    vector = info.layout.run(contiguous)
-    wide_enough = vector * info.element_bytes >= 4 or vector >= access_vector(op, info)
-    return wide_enough and run * info.element_bytes >= min(_SECTOR_BYTES, row * info.element_bytes)
-

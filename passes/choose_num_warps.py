@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tileir.compiler.tile_types import TileInfo, tile_info
+from tileir.compiler.tile_types import tile_info, tile_of
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -84,7 +84,7 @@ def _choose(kernel: Operation) -> int:
 def _for_products(dots: list[OpView]) -> int:
     """Each warp owns at least one 16x8 block of every accumulator; where one product feeds
     another, whole rows, so that the result can stay in registers."""
-    tiles: list[TileInfo] = [t for dot in dots if (t := tile_info(dot.operation.results[0].type))]
+    tiles = [tile_of(dot.operation.results[0]) for dot in dots]
     rows = min(tile.shape[0] for tile in tiles)
     blocks = min(tile.shape[0] // 16 * (tile.shape[1] // 8) for tile in tiles)
     limit = rows // 16 if len(dots) > 1 else blocks

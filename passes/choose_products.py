@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from tileir.compiler import wgmma
 from tileir.compiler.mma import instruction_for
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import buffer_info, is_buffer_type, is_tile_type, tile_info
+from tileir.compiler.tile_types import (
+    buffer_info,
+    is_buffer_type,
+    is_tile_type,
+    operand_of,
+    tile_of,
+)
 from tileir.ir import Attribute, Operation, OpView
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -43,7 +49,7 @@ class ChooseProducts(ModulePass):
     def _choose(self, dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> str:
         if self.wgmma and _suits_wgmma(dot, target, num_warps, whole_rows):
             return "wgmma"
-        acc = tile_info(dot.operation.results[0].type)
+        acc = tile_of(dot.operation.results[0])
         element, depth = _operand(dot)
         shape = (*acc.shape, depth)
         instruction = instruction_for(element, acc.element, shape, target.capability)
@@ -52,13 +58,12 @@ class ChooseProducts(ModulePass):
 
 def _operand(dot: OpView) -> tuple[str, int]:
     """Element type of the operands and length of the dimension they share."""
-    lhs = dot.operation.operands[0].type
-    info = buffer_info(lhs) if is_buffer_type(lhs) else tile_info(lhs)
+    info = operand_of(dot, 0)
     return info.element, info.shape[1]
 
 
 def _suits_wgmma(dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> bool:
-    acc = tile_info(dot.operation.results[0].type)
+    acc = tile_of(dot.operation.results[0])
     element, depth = _operand(dot)
     lhs, rhs = (operand.type for operand in list(dot.operation.operands)[:2])
     grid = wgmma.WarpgroupGrid.choose(acc.shape, num_warps, whole_rows)

@@ -28,10 +28,11 @@ from dataclasses import dataclass, replace
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, has_flag, int_attr, keyword
 from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
+from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
+from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.stage_operands import contiguous_dim
 from tileir.passes.walk import kernels, walk
 
 #: cp.async copies 4, 8 or 16 bytes.
@@ -123,7 +124,7 @@ def _stays_in_flight(product: OpView, loop: OpView) -> bool:
 
 
 def _can_be_copied(load: OpView) -> bool:
-    if load.operation.name != "tile_gpu.load" or keyword(load, "ordering", "weak") != "weak":
+    if not isinstance(load, tile_gpu.LoadOp) or keyword(load, "ordering", "weak") != "weak":
         return False
     contiguous = contiguous_dim(load)
     return (
@@ -243,16 +244,12 @@ class _Ring:
         name = "arith.extui" if self.unsigned else "arith.extsi"
         return self.builder.op(name, [value], self.builder.i64)
 
-    def _copy(
-        self, copy: _Copy, buffer: Value, known: dict[Value, Value], exists: Value
-    ) -> None:
+    def _copy(self, copy: _Copy, buffer: Value, known: dict[Value, Value], exists: Value) -> None:
         b = self.builder
         load = copy.load
         operands = [self._recompute(o, known) for o in load.operation.operands]
         rank = len(copy.buffer.shape)
-        attributes = {
-            name: load.operation.attributes[name] for name in ("alignment", "in_bounds")
-        }
+        attributes = {name: load.operation.attributes[name] for name in ("alignment", "in_bounds")}
         attributes["operandSegmentSizes"] = b.attribute(
             f"array<i32: 1, {rank}, {rank}, {rank}, 1, 1>"
         )
@@ -314,9 +311,7 @@ class _Ring:
                     product.operation.attributes["in_flight"] = b.attribute("unit")
                 attributes = {"pending": b.i64_attr(len(self.in_flight))}
                 b.create("tile_gpu.dot_wait", attributes=attributes)
-            b.create(
-                "scf.yield", [*carried, self._advance(read_stage), self._advance(write_stage)]
-            )
+            b.create("scf.yield", [*carried, self._advance(read_stage), self._advance(write_stage)])
 
     def _advance(self, stage: Value) -> Value:
         """The next stage of the ring."""
@@ -324,4 +319,3 @@ class _Ring:
         following = b.add(stage, b.c32(1))
         wraps = b.compare("eq", following, b.c32(self.stages))
         return b.op("arith.select", [wraps, b.c32(0), following], b.i32)
-

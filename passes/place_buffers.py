@@ -17,7 +17,7 @@ from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.shared_memory import conversion_buffer
-from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info
+from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info, tile_of
 from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
@@ -48,8 +48,8 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 
 
 def _place_conversion(op: OpView) -> None:
-    source = tile_info(op.operation.operands[0].type)
-    result = tile_info(op.operation.results[0].type)
+    source = tile_of(op.operation.operands[0])
+    result = tile_of(op.operation.results[0])
     if same_threads(source.layout, result.layout):
         return
     b = Builder(InsertionPoint(op), op.location)
@@ -123,4 +123,3 @@ def _append_scratch(op: OpView, b: Builder, buffer: Value) -> None:
         attributes,
     )
     replace_op(op, *new.results)
-

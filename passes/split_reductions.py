@@ -10,12 +10,12 @@ memory. So a reduction over a dimension with warp digits becomes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag, int_attr
 from tileir.compiler.layout import Layout, Owner, reg
-from tileir.compiler.tile_types import TileInfo, tile_info, tile_type
+from tileir.compiler.tile_types import TileInfo, tile_of, tile_type
 from tileir.ir import InsertionPoint, Operation, OpView
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
@@ -35,8 +35,9 @@ class SplitReductions(ModulePass):
 
 
 def _crosses_warps(reduce: OpView) -> bool:
-    layout = tile_info(reduce.operation.operands[0].type).layout
-    return not has_flag(reduce, "within_warp") and layout.count(Owner.WARP, int_attr(reduce, "dim")) > 1
+    layout = tile_of(reduce.operation.operands[0]).layout
+    across = layout.count(Owner.WARP, int_attr(reduce, "dim")) > 1
+    return across and not has_flag(reduce, "within_warp")
 
 
 def _split(reduce: OpView) -> None:
@@ -55,7 +56,7 @@ def _split(reduce: OpView) -> None:
     first.erase()
     gathered = []
     for info, value in zip(partial, within.results, strict=True):
-        in_registers = replace(info, layout=_in_registers(info.layout, dim))
+        in_registers = info.with_layout(_in_registers(info.layout, dim))
         gathered.append(b.op("tile_gpu.convert_layout", [value], tile_type(b, in_registers)))
     for index, value in enumerate(gathered):
         reduce.operation.operands[index] = value
@@ -65,9 +66,9 @@ def _partial_infos(reduce: OpView, dim: int) -> list[TileInfo]:
     """The operands with one element along `dim` for each warp that holds a part of it."""
     infos = []
     for operand in reduce.operation.operands:
-        info = tile_info(operand.type)
+        info = tile_of(operand)
         layout = info.layout.only(dim, Owner.WARP)
-        infos.append(replace(info, shape=layout.shape, layout=layout))
+        infos.append(TileInfo(layout.shape, info.element, layout))
     return infos
 
 

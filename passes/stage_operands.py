@@ -11,9 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, splat_integer
-from tileir.compiler.tile_types import operand_buffer, tile_info
+from tileir.compiler.ir_util import defining_op
+from tileir.compiler.mma import instruction_for
+from tileir.compiler.tile_types import operand_buffer, operand_of, tile_info, tile_of
+from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
+from tileir.passes.analysis.memory_accesses import memory_order
+from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
 
@@ -35,21 +39,30 @@ class StageOperands(ModulePass):
     name = "stage-operands"
 
     def apply(self, module: Operation) -> None:
+        capability = target_of(module).capability
         for kernel in kernels(module):
             for op in walk(kernel):
                 if op.operation.name == "tile_gpu.dot":
-                    _stage(op)
+                    _stage(op, capability)
 
 
-def _stage(dot: OpView) -> None:
-    for index, operand in enumerate(list(dot.operation.operands)[:2]):
+def _stage(dot: OpView, capability: int) -> None:
+    lhs, rhs, _ = dot.operation.operands
+    in_registers = comes_from_product(lhs) and _on_tensor_cores(dot, capability)
+    for index, operand in enumerate((lhs, rhs)):
         info = tile_info(operand.type)
-        if info is None or (index == 0 and comes_from_product(operand)):
+        if info is None or (index == 0 and in_registers):
             continue
         buffer = operand_buffer(info.shape, info.element, _memory_order(operand))
         builder = Builder(InsertionPoint(dot), dot.location)
         staged = builder.op("tile_gpu.to_shared", [operand], builder.type(str(buffer)))
         dot.operation.operands[index] = staged
+
+
+def _on_tensor_cores(dot: OpView, capability: int) -> bool:
+    lhs, acc = operand_of(dot, 0), tile_of(dot.operation.results[0])
+    shape = (*acc.shape, lhs.shape[1])
+    return instruction_for(lhs.element, acc.element, shape, capability) is not None
 
 
 def comes_from_product(value: Value) -> bool:
@@ -70,19 +83,7 @@ def comes_from_product(value: Value) -> bool:
 
 def _memory_order(value: Value) -> tuple[int, ...]:
     """The dimensions from slowest to fastest, as the tile lies in global memory."""
-    op = defining_op(value)
-    rank = len(tile_info(value.type).shape)
-    if op is not None and op.operation.name == "tile_gpu.load":
-        contiguous = contiguous_dim(op)
-        if contiguous is not None:
-            return (*(d for d in range(rank) if d != contiguous), contiguous)
+    rank, load = len(tile_of(value).shape), defining_op(value)
+    if isinstance(load, tile_gpu.LoadOp):
+        return memory_order(load, rank)
     return tuple(range(rank))
-
-
-def contiguous_dim(access: OpView) -> int | None:
-    """The last dimension of a load or store whose stride is known to be 1."""
-    strides = list(access.strides)
-    for dim in reversed(range(len(strides))):
-        if splat_integer(defining_op(strides[dim])) == 1:
-            return dim
-    return None

@@ -141,9 +141,7 @@ def _scalar(multiple: int) -> AxisFacts:
     return AxisFacts((Axis(multiple=multiple),))
 
 
-def _zip(
-    analysis: AxisAnalysis, op: OpView, combine: Callable[..., Axis]
-) -> AxisFacts:
+def _zip(analysis: AxisAnalysis, op: OpView, combine: Callable[..., Axis]) -> AxisFacts:
     facts = [analysis.of(operand).axes for operand in op.operation.operands]
     return AxisFacts(tuple(combine(*axes) for axes in zip(*facts, strict=True)))
 
@@ -275,9 +273,7 @@ def _cmpi(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
 
 
 def _uniform_comparison(counting: Axis, bound: Axis) -> int:
-    return math.gcd(
-        counting.contiguity, counting.multiple, bound.constancy, bound.multiple_at(1)
-    )
+    return math.gcd(counting.contiguity, counting.multiple, bound.constancy, bound.multiple_at(1))
 
 
 @_rule("select")
@@ -362,4 +358,3 @@ def _promised(axis: Axis, divisor: int, every: int) -> Axis:
     group = max(axis.contiguity, power_of_two_factor(every))
     multiple = divisor if group % every == 0 else math.gcd(divisor, group)
     return Axis(group, max(axis.multiple_at(group), multiple), axis.constancy)
-

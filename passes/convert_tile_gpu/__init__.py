@@ -24,15 +24,17 @@ from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
+    async_copies,
     atomics,
     control_flow,
     conversions,
     debug,
     elementwise,
-    global_memory,
+    pointers,
     product,
     reductions,
     shared_memory,
+    tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
 from tileir.passes.walk import kernels, walk

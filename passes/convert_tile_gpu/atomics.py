@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.tile_types import tile_info
 from tileir.compiler.unsupported import Unsupported
+from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
-from tileir.passes.convert_tile_gpu.global_memory import (
-    TensorAccess,
-    both,
-    pointer_to,
-    to_memory,
-)
-from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import (
-    load_elements,
-    load_fragment,
-    store_fragment,
-)
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+from tileir.passes.convert_tile_gpu.pointers import pointer_to
+from tileir.passes.convert_tile_gpu.scratch import shared_by_all
+from tileir.passes.convert_tile_gpu.tensors import TensorAccess
+from tileir.passes.convert_tile_gpu.vectors import both
+
+AtomicOp = tile_gpu.AtomicRMWOp | tile_gpu.AtomicCASOp
 
 #: LLVM's atomicrmw kinds (LLVMOpsEnums).
 _KINDS = {
@@ -29,7 +27,7 @@ _SCOPES = {"block": "block", "device": "device", "system": ""}
 
 
 @lowers("tile_gpu.atomic_rmw")
-def _atomic_rmw(ctx: Lowering, op: OpView) -> None:
+def _atomic_rmw(ctx: Lowering, op: tile_gpu.AtomicRMWOp) -> None:
     kind = keyword(op, "kind")
 
     def apply(address: Value, value: Value, _: Value | None) -> Value:
@@ -39,7 +37,7 @@ def _atomic_rmw(ctx: Lowering, op: OpView) -> None:
 
 
 @lowers("tile_gpu.atomic_cas")
-def _atomic_cas(ctx: Lowering, op: OpView) -> None:
+def _atomic_cas(ctx: Lowering, op: tile_gpu.AtomicCASOp) -> None:
     b = ctx.builder
 
     def apply(address: Value, value: Value, compare: Value | None) -> Value:
@@ -74,63 +72,45 @@ def _rmw(
     return ctx.bitcast(old, value.type)
 
 
-def _each_element(ctx: Lowering, op: OpView, value: Value, compare: Value | None, apply) -> None:
-    """Applies an atomic operation to each element, by its owner where its mask is true. A masked
-    element returns `compare` if there is one."""
-    b = ctx.builder
+Apply = Callable[[Value, Value, Value | None], Value]
+
+
+def _each_element(
+    ctx: Lowering, op: AtomicOp, value: Value, compare: Value | None, apply: Apply
+) -> None:
+    """Applies an atomic operation to each element (address, value, value to compare with), by its
+    owner where its mask is true. A masked element returns `compare` if there is one."""
     info = tile_info(value.type)
     count = info.layout.num_registers if info else 1
     addresses, values = ctx.registers(op.addresses, count), ctx.registers(value, count)
     compares = ctx.registers(compare, count) if compare is not None else [None] * count
-    masks = ctx.registers(op.mask, count) if op.mask is not None else [None] * count
-    owner = ctx.owns(info.layout) if info else b.compare("eq", ctx.thread, b.c32(0))
-    results = []
-    for address, new, expected, mask in zip(addresses, values, compares, masks, strict=True):
-        guard = both(ctx, mask, owner)
-        if guard is None:
-            results.append(apply(address, new, expected))
-            continue
-        branch = b.create("scf.if", [guard], [new.type], regions=2)
-        with b.at(b.block(branch.regions[0])):
-            b.create("scf.yield", [apply(address, new, expected)])
-        with b.at(b.block(branch.regions[1])):
-            masked = expected if expected is not None else b.constant(0, new.type)
-            b.create("scf.yield", [masked])
-        results.append(branch.results[0])
+    masks, owner = ctx.masks(op.mask, count), ctx.owner_of(info)
+    results = [
+        _guarded(ctx, both(ctx, mask, owner), apply, address, new, expected)
+        for address, new, expected, mask in zip(addresses, values, compares, masks, strict=True)
+    ]
     if op.scratch is not None:
-        results = shared_by_all(ctx, op, results, owner)
+        results = shared_by_all(ctx, op.result, op.scratch, results)
     ctx.set(op, results)
 
 
-def shared_by_all(
-    ctx: Lowering, op: OpView, values: list[Value], owner: Value | None
-) -> list[Value]:
-    """What owners read, given to all threads through the scratch buffer of `op`."""
+def _guarded(
+    ctx: Lowering, guard: Value | None, apply: Apply, address: Value, new: Value,
+    expected: Value | None,
+) -> Value:  # fmt: skip
     b = ctx.builder
-    buffer = ctx.buffers[op.scratch]
-    info = tile_info(op.operation.results[0].type)
-    with ctx.only_if(owner):
-        _write_scratch(ctx, op, values)
-    b.create("gpu.barrier")
-    if info is None:
-        return load_elements(ctx, buffer, b.constant(0, b.index), 1)
-    return load_fragment(ctx, info, buffer)
-
-
-def _write_scratch(ctx: Lowering, op: OpView, values: list[Value]) -> None:
-    buffer, result = ctx.buffers[op.scratch], op.operation.results[0]
-    info = tile_info(result.type)
-    if info is None:
-        place = ctx.builder.constant(0, ctx.builder.index)
-        stored = to_memory(ctx, values[0], buffer.info.element)
-        ctx.builder.create("memref.store", [stored, buffer.memref, place])
-        return
-    ctx.fragments[result] = Fragment(info, tuple(values))
-    store_fragment(ctx, result, buffer)
+    if guard is None:
+        return apply(address, new, expected)
+    branch = b.create("scf.if", [guard], [new.type], regions=2)
+    with b.at(b.block(branch.regions[0])):
+        b.create("scf.yield", [apply(address, new, expected)])
+    with b.at(b.block(branch.regions[1])):
+        b.create("scf.yield", [b.constant(0, new.type) if expected is None else expected])
+    return branch.results[0]
 
 
 @lowers("tile_gpu.atomic_red")
-def _atomic_red(ctx: Lowering, op: OpView) -> None:
+def _atomic_red(ctx: Lowering, op: tile_gpu.AtomicRedOp) -> None:
     """Elements outside the tensor are dropped."""
     b = ctx.builder
     fragment = ctx.fragment(op.value)

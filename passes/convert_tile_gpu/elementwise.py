@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tileir.compiler.constants import splat_scalar
 from tileir.compiler.ir_util import keyword
-from tileir.compiler.tile_types import tile_info
+from tileir.compiler.tile_types import tile_info, tile_of
 from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, StringAttr, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
@@ -39,13 +39,13 @@ def _poison(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.splat")
 def _splat(ctx: Lowering, op: OpView) -> None:
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
     ctx.set(op, [ctx.scalar(op.operation.operands[0])] * info.layout.num_registers)
 
 
 @lowers("tile_gpu.iota")
 def _iota(ctx: Lowering, op: OpView) -> None:
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
     b, type_ = ctx.builder, ctx.register_type(info.element)
     first = resize(ctx, ctx.coordinate(info.layout, 0), type_)
     registers = [
@@ -80,7 +80,7 @@ def _reshape(ctx: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.broadcast")
 def _broadcast(ctx: Lowering, op: OpView) -> None:
     source = ctx.fragment(op.operation.operands[0])
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
     unit = [size == 1 for size in source.info.shape]
     registers = [
         source.at(tuple(0 if one else x for one, x in zip(unit, offset, strict=True)))
@@ -93,7 +93,7 @@ def _broadcast(ctx: Lowering, op: OpView) -> None:
 def _permute(ctx: Lowering, op: OpView) -> None:
     source = ctx.fragment(op.operation.operands[0])
     permutation = list(op.operation.attributes["permutation"])
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
 
     def before(offset: Sequence[int]) -> tuple[int, ...]:
         coordinates = [0] * len(offset)
@@ -108,7 +108,7 @@ def _permute(ctx: Lowering, op: OpView) -> None:
 def _convert_layout(ctx: Lowering, op: OpView) -> None:
     """What is left after `place-buffers`: the same threads, other registers."""
     source = ctx.fragment(op.operation.operands[0])
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
     ctx.set(op, [source.at(offset) for offset in info.layout.register_offsets])
 
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info
+from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info, tile_of
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Type, Value
 
-Rule = Callable[["Lowering", OpView], None]
+#: The second parameter is the operation, of the class that the rule is for.
+Rule = Callable[["Lowering", Any], None]
 RULES: dict[str, Rule] = {}
 
 
@@ -52,7 +54,6 @@ class Fragment:
 
     @property
     def layout(self) -> Layout:
-        assert self.info.layout is not None
         return self.info.layout
 
     def at(self, offset: tuple[int, ...]) -> Value:
@@ -103,6 +104,10 @@ class Lowering:
         """The registers of a tile, or a scalar `count` times."""
         fragment = self.fragments.get(value)
         return fragment.registers if fragment else [self._scalars[value]] * count
+
+    def masks(self, mask: Value | None, count: int) -> Sequence[Value | None]:
+        """The registers of a mask; None for each if there is none."""
+        return [None] * count if mask is None else self.registers(mask, count)
 
     def flat(self, values: Sequence[Value]) -> list[Value]:
         """Scalars and the registers of tiles, one after another."""
@@ -220,9 +225,12 @@ class Lowering:
             yield
             b.create("scf.yield")
 
-    def owners_only(self, layout: Layout) -> contextlib.AbstractContextManager[None]:
-        """What is built inside runs in the threads that own their elements."""
-        return self.only_if(self.owns(layout))
+    def owner_of(self, info: TileInfo | None) -> Value | None:
+        """Whether this thread is the one to act for each element that it holds of a tile, or, for
+        a scalar (None), the first of the block; None if every thread acts."""
+        if info is None:
+            return self.builder.compare("eq", self.thread, self.builder.c32(0))
+        return self.owns(info.layout)
 
     # ---- building ----------------------------------------------------------------------------
 
@@ -264,6 +272,9 @@ class Lowering:
         """A field of an LLVM struct."""
         attributes = {"position": self.builder.attribute(f"array<i64: {index}>")}
         return self.builder.op("llvm.extractvalue", [struct], type_, attributes)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        return self.builder.op("arith.select", [condition, a, b], a.type)
 
     def width(self, type_: Type) -> int:
         """Bits of a register type."""
@@ -308,7 +319,7 @@ class Lowering:
     def elementwise(self, op: OpView) -> None:
         """The same operation on each register."""
         old = op.operation
-        info = tile_info(old.results[0].type)
+        info = tile_of(old.results[0])
         attributes = dict(old.attributes.items())
         result = self.register_type(info.element)
         count = info.layout.num_registers

@@ -12,7 +12,7 @@ from tileir.compiler.tile_types import TileInfo
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.conversions import to_float
 from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer
-from tileir.passes.convert_tile_gpu.shared_memory import load_elements
+from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress, load_elements
 
 
 def multiply_add(ctx: Lowering, op: OpView, info: TileInfo) -> list[Value]:
@@ -76,6 +76,4 @@ def _element(
 
 
 def _index(ctx: Lowering, buffer: SharedBuffer, row: Value, column: Value) -> Value:
-    from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress
-
     return SharedAddress(ctx, buffer.info, row, column).index(0, 0)

@@ -16,8 +16,9 @@ from abc import ABC, abstractmethod
 from tileir.compiler.ir_util import keyword
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.mma import Instruction, instruction_for
-from tileir.compiler.tile_types import BufferInfo, TileInfo, is_buffer_type, tile_info
+from tileir.compiler.tile_types import is_buffer_type, operand_of, tile_of
 from tileir.compiler.wgmma import grid_of
+from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.multiply_add import multiply_add
@@ -28,15 +29,14 @@ Registers = list[Value]
 
 
 @lowers("tile_gpu.dot")
-def _dot(ctx: Lowering, op: OpView) -> None:
-    lhs, rhs, acc = op.operation.operands
-    info = tile_info(acc.type)
+def _dot(ctx: Lowering, op: tile_gpu.DotOp) -> None:
+    info = tile_of(op.result)
     if keyword(op, "instruction", "") == "wgmma":
         grid = grid_of(info.layout, ctx.num_warps)
         assert grid is not None, f"{info.layout} is not a layout of wgmma"
         ctx.set(op, WarpgroupProduct(ctx, op, grid).run())
         return
-    operand = _operand_info(ctx, lhs)
+    operand = operand_of(op, 0)
     shape = (*info.shape, operand.shape[1])
     instruction = instruction_for(operand.element, info.element, shape, ctx.target.capability)
     if instruction is None:
@@ -44,10 +44,6 @@ def _dot(ctx: Lowering, op: OpView) -> None:
     else:
         registers = _Product(ctx, op, instruction).run()
     ctx.set(op, registers)
-
-
-def _operand_info(ctx: Lowering, operand: Value) -> BufferInfo | TileInfo:
-    return ctx.buffers[operand].info if is_buffer_type(operand.type) else tile_info(operand.type)
 
 
 class _Product:
@@ -58,8 +54,7 @@ class _Product:
         lhs, rhs, acc = op.operation.operands
         self.acc = ctx.fragment(acc)
         layout = self.acc.layout
-        self.element = _operand_info(ctx, lhs).element
-        self.depth = _operand_info(ctx, lhs).shape[1]
+        self.depth = operand_of(op, 0).shape[1]
         #: first row and column of each instruction's block, from this warp's first
         self.rows = range(0, self._extent(0), instruction.m)
         self.columns = range(0, self._extent(1), instruction.n)
@@ -70,7 +65,7 @@ class _Product:
             if is_buffer_type(lhs.type)
             else _LhsRegisters(ctx, ctx.fragment(lhs))
         )
-        self.rhs: _Operand = _RhsBuffer(ctx, ctx.buffers[rhs], column_of_warp)
+        self.rhs: _Operand = _RhsBuffer(ctx, ctx.buffers[rhs], column_of_warp, self._extent(1))
 
     def _extent(self, dim: int) -> int:
         """Rows or columns of one warp, which lie together."""
@@ -183,22 +178,22 @@ class _Matrices:
             column = b.add(column, start)
         self.address = SharedAddress(ctx, buffer.info, row, column)
 
-    def load(self, row: int, column: int, transpose: bool) -> Registers:
-        """Four registers of pairs, from the 16x16 block at (row, column) of the buffer."""
+    def load(self, row: int, column: int, transpose: bool, count: int = 4) -> Registers:
+        """`count` registers of pairs, from the 16x16 block at (row, column) of the buffer."""
         b, ctx = self.ctx.builder, self.ctx
         place = self.address.index(row, column)
         element = self.buffer.info.element
         attributes = {
-            "numTiles": b.i32_attr(4),
+            "numTiles": b.i32_attr(count),
             "transpose": b.attribute("true" if transpose else "false"),
         }
-        vector = b.type(f"vector<4x2x{element}>")
+        vector = b.type(f"vector<{count}x2x{element}>")
         loaded = b.op("nvgpu.ldmatrix", [self.buffer.memref, place], vector, attributes)
         pair = b.type(f"vector<2x{element}>")
         pairs = [
             b.op("vector.extract", [loaded], pair,
                  {"static_position": b.attribute(f"array<i64: {i}>")})
-            for i in range(4)
+            for i in range(count)
         ]  # fmt: skip
         return [_as_operand(ctx, p) for p in pairs]
 
@@ -218,20 +213,22 @@ class _LhsBuffer(_Operand):
 
 
 class _RhsBuffer(_Operand):
-    """The right operand, k x n: one load serves two neighbouring blocks of eight columns. The
-    instruction wants columns along k, so that a buffer with rows along n is transposed."""
+    """The right operand, k x n: one load serves two neighbouring blocks of eight columns, where a
+    warp has two. The instruction wants columns along k, so that a buffer with rows along n is
+    transposed."""
 
-    def __init__(self, ctx: Lowering, buffer: SharedBuffer, column: Value):
+    def __init__(self, ctx: Lowering, buffer: SharedBuffer, column: Value, extent: int):
         self.transposed = buffer.info.order == (0, 1)
         outer_bit = 0 if self.transposed else 1
         self.matrices = _Matrices(ctx, buffer, column, outer_bit, start_is_row=not self.transposed)
-        self.columns = buffer.info.shape[1]
+        self.extent = extent
         self._loaded: dict[tuple[int, int], Registers] = {}
 
     def fragment(self, block: int, k: int) -> Registers:
         pair = block // 16 * 16
         if (pair, k) not in self._loaded:
             row, column = (k, pair) if self.transposed else (pair, k)
-            self._loaded[pair, k] = self.matrices.load(row, column, self.transposed)
+            count = 4 if pair + 16 <= self.extent else 2
+            self._loaded[pair, k] = self.matrices.load(row, column, self.transposed, count)
         registers = self._loaded[pair, k]
         return registers[2:] if block % 16 else registers[:2]

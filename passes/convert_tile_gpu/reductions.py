@@ -76,15 +76,11 @@ def _butterfly(ctx: Lowering, combine: Combiner, values: Values, digit: Digit) -
             values = combine(others, values)
         else:  # the lower lane's part first, so that all lanes compute the same
             low = b.compare("eq", b.op("arith.andi", [ctx.lane, b.c32(offset)], b.i32), b.c32(0))
-            first = [_select(ctx, low, v, o) for v, o in zip(values, others, strict=True)]
-            second = [_select(ctx, low, o, v) for v, o in zip(values, others, strict=True)]
+            first = [ctx.select(low, v, o) for v, o in zip(values, others, strict=True)]
+            second = [ctx.select(low, o, v) for v, o in zip(values, others, strict=True)]
             values = combine(second, first)
         distance *= 2
     return values
-
-
-def _select(ctx: Lowering, condition: Value, a: Value, b: Value) -> Value:
-    return ctx.builder.op("arith.select", [condition, a, b], a.type)
 
 
 def _set_results(
@@ -210,7 +206,7 @@ class _Line:
             for place in segment:
                 extended = self.combine(values[place], before)
                 values[place] = [
-                    _select(self.ctx, first, old, new)
+                    self.ctx.select(first, old, new)
                     for old, new in zip(values[place], extended, strict=True)
                 ]
             new_totals.append(self._from_last(inclusive, digit))
@@ -224,7 +220,7 @@ class _Line:
             joined = self.combine(total, other)
             first = self._is_first(digit, distance)
             total = [
-                _select(self.ctx, first, old, new) for old, new in zip(total, joined, strict=True)
+                self.ctx.select(first, old, new) for old, new in zip(total, joined, strict=True)
             ]
             distance *= 2
         return total

@@ -1,28 +1,18 @@
-"""Buffers in shared memory, and the asynchronous copies that fill them."""
+"""Buffers in shared memory: their stages, addresses in them, tiles to and from them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from tileir.compiler.builder import Attributes
 from tileir.compiler.ir_util import int_attr
-from tileir.compiler.layout import Layout, blocked
+from tileir.compiler.layout import Layout
 from tileir.compiler.shared_memory import vector_elements
-from tileir.compiler.tile_types import (
-    CHUNK_BYTES,
-    BufferInfo,
-    TileInfo,
-    buffer_info,
-    tile_info,
-)
+from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo, TileInfo, buffer_info, tile_of
+from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
-from tileir.passes.convert_tile_gpu.global_memory import (
-    TensorAccess,
-    memory_type,
-    pack,
-    unpack,
-)
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
+from tileir.passes.convert_tile_gpu.vectors import memory_type, pack, unpack
 
 #: The swizzle reads the low three bits of the row.
 _SWIZZLE_PERIOD = 8
@@ -141,43 +131,37 @@ class SharedAddress:
 # ---- tiles to and from buffers --------------------------------------------------------------
 
 
-def _vector_attributes(ctx: Lowering, info: BufferInfo, vector: int) -> dict:
+def _vector_attributes(ctx: Lowering, info: BufferInfo, vector: int) -> Attributes:
     return {"alignment": ctx.builder.i64_attr(vector * info.element_bytes)}
 
 
 @lowers("tile_gpu.local_store")
-def _local_store(ctx: Lowering, op: OpView) -> None:
-    store_fragment(ctx, op.operation.operands[0], ctx.buffers[op.operation.operands[1]])
+def _local_store(ctx: Lowering, op: tile_gpu.LocalStoreOp) -> None:
+    write_fragment(ctx, ctx.fragment(op.value), ctx.buffers[op.buffer])
 
 
-def store_fragment(ctx: Lowering, tile: Value, buffer: SharedBuffer) -> None:
+def write_fragment(ctx: Lowering, fragment: Fragment, buffer: SharedBuffer) -> None:
     """Every thread writes its registers; of copies, one."""
-    fragment, info = ctx.fragment(tile), buffer.info
-    vector = vector_elements(fragment.layout, info)
-    with ctx.owners_only(fragment.layout):
-        _write(ctx, fragment, buffer, vector)
-
-
-def _write(ctx: Lowering, fragment: Fragment, buffer: SharedBuffer, vector: int) -> None:
-    info = buffer.info
-    address = SharedAddress.of_layout(ctx, info, fragment.layout)
-    for group in fragment.layout.groups(info.order[-1], vector):
-        place = address.index(*address.row_and_column(fragment.layout.register_offsets[group[0]]))
-        value = pack(ctx, [fragment.registers[r] for r in group], info.element)
-        name = "memref.store" if vector == 1 else "vector.store"
-        attributes = {} if vector == 1 else _vector_attributes(ctx, info, vector)
-        ctx.builder.create(name, [value, buffer.memref, place], attributes=attributes)
+    info, layout = buffer.info, fragment.layout
+    vector = vector_elements(layout, info)
+    with ctx.only_if(ctx.owns(layout)):
+        address = SharedAddress.of_layout(ctx, info, layout)
+        for group in layout.groups(info.order[-1], vector):
+            place = address.index(*address.row_and_column(layout.register_offsets[group[0]]))
+            value = pack(ctx, [fragment.registers[r] for r in group], info.element)
+            name = "memref.store" if vector == 1 else "vector.store"
+            attributes = None if vector == 1 else _vector_attributes(ctx, info, vector)
+            ctx.builder.create(name, [value, buffer.memref, place], attributes=attributes)
 
 
 @lowers("tile_gpu.local_load")
-def _local_load(ctx: Lowering, op: OpView) -> None:
-    info = tile_info(op.operation.results[0].type)
-    ctx.set(op, load_fragment(ctx, info, ctx.buffers[op.operation.operands[0]]))
+def _local_load(ctx: Lowering, op: tile_gpu.LocalLoadOp) -> None:
+    ctx.set(op, load_fragment(ctx, tile_of(op.result), ctx.buffers[op.buffer]))
 
 
 def load_fragment(ctx: Lowering, tile: TileInfo, buffer: SharedBuffer) -> list[Value]:
+    """The registers that this thread holds of a tile in a buffer."""
     info, layout = buffer.info, tile.layout
-    assert layout is not None
     vector = vector_elements(layout, info)
     address = SharedAddress.of_layout(ctx, info, layout)
     registers: list[Value | None] = [None] * layout.num_registers
@@ -198,115 +182,3 @@ def load_elements(ctx: Lowering, buffer: SharedBuffer, place: Value, count: int)
     attributes = _vector_attributes(ctx, info, count)
     loaded = b.op("vector.load", [buffer.memref, place], vector, attributes)
     return unpack(ctx, loaded, count, info.element)
-
-
-# ---- asynchronous copies ----------------------------------------------------------------------
-
-
-@lowers("tile_gpu.async_commit")
-def _async_commit(ctx: Lowering, op: OpView) -> None:
-    ctx.builder.create("nvvm.cp.async.commit.group")
-
-
-@lowers("tile_gpu.async_wait")
-def _async_wait(ctx: Lowering, op: OpView) -> None:
-    attributes = {"n": ctx.builder.i32_attr(int_attr(op, "pending"))}
-    ctx.builder.create("nvvm.cp.async.wait.group", attributes=attributes)
-
-
-@lowers("tile_gpu.async_load")
-def _async_load(ctx: Lowering, op: OpView) -> None:
-    predicate = op.predicate
-    with ctx.only_if(None if predicate is None else ctx.scalar(predicate)):
-        _copy_tile(ctx, op)
-
-
-def _copy_tile(ctx: Lowering, op: OpView) -> None:
-    """Each thread copies chunks of up to 16 bytes along the contiguous dimension. What lies
-    outside the tensor becomes zero, by a chunk that copies fewer elements than it has."""
-    b, buffer = ctx.builder, ctx.buffers[op.buffer]
-    info = buffer.info
-    vector = min(CHUNK_BYTES, int_attr(op, "alignment")) // info.element_bytes
-    vector = math.gcd(vector, info.row)
-    layout = blocked(info.shape, info.order, vector, ctx.num_warps)
-    access = TensorAccess(ctx, op, layout, info.element_bytes)
-    target = SharedAddress.of_layout(ctx, info, layout)
-    source = _global_memref(ctx, access.origin, info)
-    with ctx.owners_only(layout):
-        _copy_chunks(ctx, buffer, access, target, source, vector)
-
-
-def _copy_chunks(
-    ctx: Lowering, buffer: SharedBuffer, access: TensorAccess, target: SharedAddress, source: Value,
-    vector: int,
-) -> None:  # fmt: skip
-    b, info, layout = ctx.builder, buffer.info, access.layout
-    fastest = info.order[-1]
-    attributes = {"dstElements": b.attribute(f"{vector} : index")}
-    if vector * info.element_bytes == CHUNK_BYTES:
-        attributes["bypassL1"] = b.attribute("unit")
-    token = b.type("!nvgpu.device.async.token")
-    for group in layout.groups(fastest, vector):
-        offset = layout.register_offsets[group[0]]
-        place = target.index(*target.row_and_column(offset))
-        index = _element_index(ctx, access, offset)
-        valid = _valid_elements(ctx, access, offset, fastest, vector)
-        count = [] if valid is None else [valid]
-        segments = f"array<i32: 1, 1, 1, 1, {len(count)}>"
-        b.create(
-            "nvgpu.device_async_copy",
-            [buffer.memref, place, source, index, *count],
-            [token],
-            attributes | {"operandSegmentSizes": b.attribute(segments)},
-        )
-
-
-def _global_memref(ctx: Lowering, pointer: Value, info: BufferInfo) -> Value:
-    """A memref over global memory from `pointer` on: the copy operation wants one."""
-    b = ctx.builder
-    scalar = memory_type(ctx, info.element)
-    struct = b.type("!llvm.struct<(ptr<1>, ptr<1>, i64, array<1 x i64>, array<1 x i64>)>")
-    fields: list[tuple[str, Value]] = [
-        ("0", pointer),
-        ("1", pointer),
-        ("2", b.c64(0)),
-        ("3, 0", b.c64(_UNBOUNDED)),
-        ("4, 0", b.c64(1)),
-    ]
-    value = b.op("llvm.mlir.poison", [], struct)
-    for position, field in fields:
-        attributes = {"position": b.attribute(f"array<i64: {position}>")}
-        value = b.op("llvm.insertvalue", [value, field], struct, attributes)
-    memref = b.type(f"memref<?x{scalar}, 1>")
-    return b.op("builtin.unrealized_conversion_cast", [value], memref)
-
-
-_UNBOUNDED = (1 << 62) - 1
-
-
-def _element_index(ctx: Lowering, access: TensorAccess, offset: Sequence[int]) -> Value:
-    b = ctx.builder
-    along = 0 if access.contiguous is None else offset[access.contiguous]
-    elements = access.row_elements(offset)
-    if elements is None:
-        return b.constant(along, b.index)
-    index = b.op("arith.index_cast", [elements], b.index)
-    return b.add(index, b.constant(along, b.index)) if along else index
-
-
-def _valid_elements(
-    ctx: Lowering, access: TensorAccess, offset: Sequence[int], fastest: int, vector: int
-) -> Value | None:
-    """How many elements of a chunk lie inside the tensor; None if all do."""
-    b, count = ctx.builder, None
-    remaining = access.remaining[fastest]
-    if remaining is not None:
-        left = b.sub(remaining, b.c32(offset[fastest]))
-        left = b.op("arith.minsi", [left, b.c32(vector)], b.i32)
-        count = b.op("arith.maxsi", [left, b.c32(0)], b.i32)
-    for dim in range(access.layout.rank):
-        inside = access.inside_along(dim, offset[dim]) if dim != fastest else None
-        if inside is not None:
-            some = b.c32(vector) if count is None else count
-            count = b.op("arith.select", [inside, some, b.c32(0)], b.i32)
-    return None if count is None else b.op("arith.index_cast", [count], b.index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tileir.ir import (
     Attribute,
@@ -23,7 +23,7 @@ from tileir.ir import (
     Value,
 )
 
-Attributes = dict[str, Attribute]
+Attributes = Mapping[str, Attribute]
 
 
 def is_tile_type(type_: Type) -> bool:
@@ -68,7 +68,7 @@ class Builder:
             name,
             results=results,
             operands=operands,
-            attributes=attributes,
+            attributes=dict(attributes) if attributes else None,
             regions=regions,
             loc=self.location,
             ip=self.point,

@@ -22,7 +22,6 @@ _VECTOR_BYTES = 16
 def conversion_buffer(tile: TileInfo, target: Layout) -> BufferInfo:
     """The buffer through which `tile` reaches the layout `target` in the fewest wavefronts,
     counting the store and the load; the smallest among equals."""
-    assert tile.layout is not None
     layouts = (tile.layout, target)
     return min(
         _candidates(tile),

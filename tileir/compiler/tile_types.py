@@ -13,7 +13,7 @@ import numpy as np
 from tileir.compiler.builder import Builder, is_tile_type
 from tileir.compiler.layout import Layout
 from tileir.compiler.unsupported import Unsupported
-from tileir.ir import Type
+from tileir.ir import OpView, Type, Value
 
 #: Bytes that an element takes in memory and in a shared buffer.
 _ELEMENT_BYTES = {
@@ -33,19 +33,24 @@ def bytes_of(element: str) -> int:
 
 @dataclass(frozen=True)
 class TileInfo:
-    """`!tile_gpu.tile<64x32xf16, #layout>`, in parts."""
+    """`!tile_gpu.tile<64x32xf16, #layout>`, in parts. `assigned` is None before `assign-layouts`."""
 
     shape: tuple[int, ...]
     element: str
-    layout: Layout | None = None
+    assigned: Layout | None = None
 
     def __str__(self) -> str:
         dims = "x".join(map(str, self.shape))
-        suffix = f", {self.layout}" if self.layout else ""
+        suffix = f", {self.assigned}" if self.assigned else ""
         return f"!tile_gpu.tile<{dims}x{self.element}{suffix}>"
 
+    @property
+    def layout(self) -> Layout:
+        assert self.assigned is not None, f"{self} has no layout yet"
+        return self.assigned
+
     def with_layout(self, layout: Layout | None) -> TileInfo:
-        return replace(self, layout=layout)
+        return replace(self, assigned=layout)
 
     @property
     def num_elements(self) -> int:
@@ -72,6 +77,13 @@ def tile_info(type_: Type) -> TileInfo | None:
     """The parts of a tile type; None for any other type."""
     text = str(type_)
     return _parse_tile(text) if text.startswith("!tile_gpu.tile<") else None
+
+
+def tile_of(value: Value) -> TileInfo:
+    """The parts of the type of `value`, which is a tile."""
+    info = tile_info(value.type)
+    assert info is not None, f"{value.type} is not a tile"
+    return info
 
 
 def is_buffer_type(type_: Type) -> bool:
@@ -184,6 +196,12 @@ def _parse_buffer(text: str) -> BufferInfo:
 
 def buffer_info(type_: Type) -> BufferInfo:
     return _parse_buffer(str(type_))
+
+
+def operand_of(product: OpView, index: int) -> TileInfo | BufferInfo:
+    """The parts of the type of an operand of a matrix product."""
+    value = product.operation.operands[index]
+    return buffer_info(value.type) if is_buffer_type(value.type) else tile_of(value)
 
 
 def swizzle_for(row_bytes: int) -> int:

@@ -1,0 +1,62 @@
+"""Loads whose tiles become matrix operands in shared memory: they can be copied there
+asynchronously, past the registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.compiler.tile_types import BufferInfo, buffer_info
+from tileir.dialects import tile_gpu
+from tileir.ir import Operation, OpView, Value
+from tileir.passes.analysis.memory_accesses import contiguous_dim
+from tileir.passes.walk import walk
+
+#: cp.async copies 4, 8 or 16 bytes.
+_SMALLEST_COPY = 4
+#: Tensor memory accesses want addresses and strides that are multiples of this.
+_TENSOR_ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class OperandLoad:
+    """A load whose only use is to become a buffer."""
+
+    load: tile_gpu.LoadOp
+    to_shared: OpView
+    buffer: BufferInfo
+
+    @property
+    def result(self) -> Value:
+        """The buffer, as an operand of products."""
+        return self.to_shared.operation.results[0]
+
+    @property
+    def users(self) -> list[OpView]:
+        return [use.owner.operation.opview for use in self.result.uses]
+
+    @property
+    def suits_tensor_access(self) -> bool:
+        """Whether a tensor memory access can do the load."""
+        return self.buffer.swizzle > 0 and int_attr(self.load, "alignment") >= _TENSOR_ALIGNMENT
+
+
+def operand_loads(op: Operation | OpView) -> Iterator[OperandLoad]:
+    """The loads inside `op` that can be copied asynchronously, in order."""
+    for inner in walk(op.operation):
+        if inner.operation.name != "tile_gpu.to_shared":
+            continue
+        load = defining_op(inner.operation.operands[0])
+        if isinstance(load, tile_gpu.LoadOp) and _can_be_copied(load):
+            yield OperandLoad(load, inner, buffer_info(inner.operation.results[0].type))
+
+
+def _can_be_copied(load: tile_gpu.LoadOp) -> bool:
+    return (
+        keyword(load, "ordering", "weak") == "weak"
+        and contiguous_dim(load) is not None
+        and int_attr(load, "alignment") >= _SMALLEST_COPY
+        and keyword(load, "padding", "zero") == "zero"
+        and len(list(load.operation.results[0].uses)) == 1
+    )

@@ -1,0 +1,38 @@
+"""Operations that only regroup the digits of a layout: how layouts follow from each other."""
+
+from __future__ import annotations
+
+from tileir.compiler.ir_util import has_flag, int_attr
+from tileir.compiler.layout import Layout
+from tileir.compiler.tile_types import tile_of
+from tileir.ir import OpView
+
+REGROUPING = ("tile_gpu.reshape", "tile_gpu.permute", "tile_gpu.broadcast", "tile_gpu.reduce")
+
+
+def forward(op: OpView, source: Layout) -> Layout | None:
+    """The layout that the result has if the source has layout `source`; None if that does not
+    follow."""
+    name = op.operation.name
+    if name == "tile_gpu.reshape":
+        return source.reshape(tile_of(op.operation.results[0]).shape)
+    if name == "tile_gpu.permute":
+        return source.permute(list(op.operation.attributes["permutation"]))
+    if name == "tile_gpu.reduce" and not has_flag(op, "within_warp"):
+        return source.drop(int_attr(op, "dim"))
+    return None
+
+
+def backward(op: OpView, result: Layout) -> Layout | None:
+    """The layout that the source needs for the result to have layout `result`; None if there is
+    no such layout, or more than one."""
+    name = op.operation.name
+    shape = tile_of(op.operation.operands[0]).shape
+    if name == "tile_gpu.reshape":
+        return result.reshape(shape)
+    if name == "tile_gpu.permute":
+        permutation = list(op.operation.attributes["permutation"])
+        return result.permute([permutation.index(d) for d in range(len(permutation))])
+    if name == "tile_gpu.broadcast":
+        return result.collapse(shape)
+    return None
