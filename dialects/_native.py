@@ -16,9 +16,26 @@ from mlir import ir
 from mlir._mlir_libs import get_dialect_registry
 from mlir._mlir_libs._mlir import globals as mlir_globals
 
-from tileir.errors import ToolError
+from tileir.errors import ToolError, VerificationError
 
 _LIBRARY = "libTileIR.so"
+
+
+def current_location() -> str | None:
+    """`file:line:col` of the location that MLIR's builders use now, if it is one."""
+    location = ir.Location.current
+    if location is None or not location.is_a_file():
+        return None
+    return f"{location.filename}:{location.start_line}:{location.start_col}"
+
+
+def check_range(value: int, lowest: int, highest: int) -> int:
+    """A number that C will hold without wrapping. Raises `VerificationError` otherwise."""
+    if not lowest <= value <= highest:
+        raise VerificationError(
+            f"{value} is not between {lowest} and {highest}", location=current_location()
+        )
+    return value
 
 
 class Handle(ctypes.Structure):
@@ -34,6 +51,8 @@ class Ints(ctypes.Structure):
 
     @classmethod
     def of(cls, values: Sequence[int]) -> Ints:
+        for value in values:
+            check_range(value, -(2**63), 2**63 - 1)
         return cls(len(values), (ctypes.c_int64 * len(values))(*values))
 
 
@@ -44,6 +63,7 @@ class OptionalInt(ctypes.Structure):
 
     @classmethod
     def of(cls, value: int | None) -> OptionalInt:
+        check_range(value or 0, -(2**63), 2**63 - 1)
         return cls(value is not None, value or 0)
 
     def get(self) -> int | None:

@@ -28,6 +28,8 @@ from ._native import (
     Handle,
     Ints,
     OptionalInt,
+    check_range,
+    current_location,
     function,
     last_error,
     unwrap_attribute,
@@ -36,7 +38,6 @@ from ._native import (
     wrap,
     wrap_attribute,
 )
-from .cuda_tile_types import _current_location
 
 _get_enum = function("tileirEnumAttrGet", Handle, Handle, ctypes.c_int, ctypes.c_uint)
 _enum_value = function("tileirEnumAttrValue", ctypes.c_int64, Handle)
@@ -109,7 +110,7 @@ def _context(context: ir.Context | None) -> Handle:
 
 def _checked(handle: Handle) -> ir.Attribute:
     if not handle.pointer:
-        raise VerificationError(last_error(), location=_current_location())
+        raise VerificationError(last_error(), location=current_location())
     return wrap_attribute(handle)
 
 
@@ -134,9 +135,11 @@ class DivBy:
     along: int | None = None
 
     def attribute(self, context: ir.Context | None = None) -> ir.Attribute:
-        divisor = self.divisor if 0 <= self.divisor < 2**64 else 0
         handle = _get_div_by(
-            _context(context), divisor, OptionalInt.of(self.every), OptionalInt.of(self.along)
+            _context(context),
+            check_range(self.divisor, 0, 2**64 - 1),
+            OptionalInt.of(self.every),
+            OptionalInt.of(self.along),
         )
         return _checked(handle)
 
@@ -173,6 +176,7 @@ class DIFile:
     directory: str
 
 
+_UINT32_MAX = 2**32 - 1
 _DIV_BY, _SAME_ELEMENTS, _BOUNDED, _HINTS = range(1, 5)
 _DI_FILE, _DI_COMPILE_UNIT, _DI_SUBPROGRAM, _DI_LEXICAL_BLOCK, _DI_LOC = range(5, 10)
 
@@ -274,10 +278,10 @@ def di_subprogram(
     names = [ir.StringAttr.get(text, file.context) for text in (name, linkage_name)]
     handle = _get_di_subprogram(
         _of_kind(file, _DI_FILE),
-        line,
+        check_range(line, 0, _UINT32_MAX),
         *(unwrap_attribute(each) for each in names),
         _of_kind(compile_unit, _DI_COMPILE_UNIT),
-        scope_line,
+        check_range(scope_line, 0, _UINT32_MAX),
     )
     return _checked(handle)
 
@@ -285,7 +289,12 @@ def di_subprogram(
 def di_lexical_block(
     scope: ir.Attribute, file: ir.Attribute, line: int, column: int
 ) -> ir.Attribute:
-    handle = _get_di_lexical_block(unwrap_attribute(scope), _of_kind(file, _DI_FILE), line, column)
+    handle = _get_di_lexical_block(
+        unwrap_attribute(scope),
+        _of_kind(file, _DI_FILE),
+        check_range(line, 0, _UINT32_MAX),
+        check_range(column, 0, _UINT32_MAX),
+    )
     return _checked(handle)
 
 
@@ -293,7 +302,7 @@ def di_loc(source: ir.Location, scope: ir.Attribute) -> ir.Location:
     """The location `source` within a subprogram or lexical block."""
     handle = _get_di_loc(unwrap_location(source), unwrap_attribute(scope))
     if not handle.pointer:
-        raise VerificationError(last_error(), location=_current_location())
+        raise VerificationError(last_error(), location=current_location())
     return wrap(ir.Location, handle)
 
 

@@ -18,6 +18,8 @@ from ._cuda_tile_enum_gen import PaddingValue, PtrKind
 from ._native import (
     Handle,
     Ints,
+    check_range,
+    current_location,
     function,
     last_error,
     unwrap_context,
@@ -54,7 +56,6 @@ _get_gather = function(
 #: A dimension or stride known only at run time.
 DYNAMIC = -(2**63)
 
-_INT32_MAX = 2**31 - 1
 _SHAPE, _STRIDES, _DIM_MAP = range(3)
 
 _T = TypeVar("_T", bound="CudaTileType")
@@ -87,35 +88,12 @@ class CudaTileType(ir.Type):
 def _checked(cls: type[_T], handle: Handle) -> _T:
     """The type of a handle, or the error that made it null."""
     if not handle.pointer:
-        raise VerificationError(last_error(), location=_current_location())
+        raise VerificationError(last_error(), location=current_location())
     return cls(wrap(ir.Type, handle))
-
-
-def _current_location() -> str | None:
-    location = ir.Location.current
-    if location is None:
-        return None
-    if isinstance(location, ir.Location) and location.is_a_file():
-        return f"{location.filename}:{location.start_line}:{location.start_col}"
-    return None
 
 
 def _context(context: ir.Context | None) -> Handle:
     return unwrap_context(context or ir.Context.current)
-
-
-def _check_ints(what: str, values: Sequence[int], limit: int) -> Ints:
-    for value in values:
-        if not -limit - 1 <= value <= limit:
-            raise VerificationError(
-                f"{what} {list(values)} does not fit in {limit.bit_length() + 1} bits",
-                location=_current_location(),
-            )
-    return Ints.of(list(values))
-
-
-def _dims(values: Sequence[int]) -> Ints:
-    return _check_ints("shape", values, 2**63 - 1)
 
 
 class TileType(CudaTileType):
@@ -125,7 +103,7 @@ class TileType(CudaTileType):
 
     @classmethod
     def get(cls, shape: Sequence[int], element_type: ir.Type) -> TileType:
-        return _checked(cls, _get_tile(unwrap_type(element_type), _dims(shape)))
+        return _checked(cls, _get_tile(unwrap_type(element_type), Ints.of(shape)))
 
     @property
     def shape(self) -> list[int]:
@@ -206,7 +184,10 @@ class TensorViewType(CudaTileType):
         kind: PtrKind | None = None,
     ) -> TensorViewType:
         handle = _get_tensor_view(
-            unwrap_type(element_type), _dims(shape), _dims(strides), -1 if kind is None else kind
+            unwrap_type(element_type),
+            Ints.of(shape),
+            Ints.of(strides),
+            -1 if kind is None else kind,
         )
         return _checked(cls, handle)
 
@@ -264,12 +245,15 @@ class _TileViewType(CudaTileType):
         return None if value < 0 else PaddingValue(value)
 
 
-def _tile_shape(values: Sequence[int]) -> Ints:
-    return _check_ints("tile shape", values, _INT32_MAX)
+def _int32s(values: Sequence[int]) -> Ints:
+    """Numbers that a view holds in 32 bits."""
+    for value in values:
+        check_range(value, -(2**31), 2**31 - 1)
+    return Ints.of(values)
 
 
 def _dim_map(values: Sequence[int] | None, rank: int) -> Ints:
-    return _check_ints("dim_map", range(rank) if values is None else values, _INT32_MAX)
+    return _int32s(range(rank) if values is None else values)
 
 
 def _padding(value: PaddingValue | None) -> int:
@@ -291,7 +275,7 @@ class PartitionViewType(_TileViewType):
     ) -> PartitionViewType:
         handle = _get_partition(
             unwrap_type(TensorViewType(tensor_view)),
-            _tile_shape(tile_shape),
+            _int32s(tile_shape),
             _dim_map(dim_map, len(tile_shape)),
             _padding(padding_value),
         )
@@ -318,8 +302,8 @@ class StridedViewType(_TileViewType):
     ) -> StridedViewType:
         handle = _get_strided(
             unwrap_type(TensorViewType(tensor_view)),
-            _tile_shape(tile_shape),
-            _check_ints("traversal strides", traversal_strides, _INT32_MAX),
+            _int32s(tile_shape),
+            _int32s(traversal_strides),
             _dim_map(dim_map, len(tile_shape)),
             _padding(padding_value),
         )
@@ -347,11 +331,10 @@ class GatherScatterViewType(_TileViewType):
         sparse_dim: int,
         padding_value: PaddingValue | None = None,
     ) -> GatherScatterViewType:
-        _check_ints("sparse_dim", [sparse_dim], _INT32_MAX)
         handle = _get_gather(
             unwrap_type(TensorViewType(tensor_view)),
-            _tile_shape(tile_shape),
-            sparse_dim,
+            _int32s(tile_shape),
+            check_range(sparse_dim, -(2**31), 2**31 - 1),
             _padding(padding_value),
         )
         return _checked(cls, handle)
