@@ -103,9 +103,7 @@ def _place(buffers: list[_Buffer]) -> int:
     """First fit, the largest first. Returns the bytes used."""
     placed: list[_Buffer] = []
     for buffer in sorted(buffers, key=lambda b: -b.info.bytes):
-        rivals = sorted(
-            (b for b in placed if b.overlaps_life(buffer)), key=lambda b: b.offset
-        )
+        rivals = sorted((b for b in placed if b.overlaps_life(buffer)), key=lambda b: b.offset)
         offset = 0
         for rival in rivals:
             if offset + buffer.info.bytes <= rival.offset:
