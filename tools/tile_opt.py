@@ -12,8 +12,10 @@ all its options and passes.
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -69,6 +71,9 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if argv is None:
+        # In `tile-opt ... | head` the driver ends quietly when its reader does.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     status = run_tool("tile-opt", lambda: run(parse_command_line(arguments)))
     sys.stdout.flush()
     sys.stderr.flush()
@@ -79,13 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(command_line: CommandLine) -> int:
-    from tileir.compiler.pipeline import TEXT_STAGES
     from tileir.dialects import register_passes
     from tileir.passes import REGISTRY
 
-    text_stage = next((s for s in TEXT_STAGES if f"--lower-to-{s}" in command_line.others), None)
-    if text_stage is not None:
-        return _translate(command_line, text_stage)
+    if command_line.lowers and (stage := _text_stage(command_line)) is not None:
+        return _translate(command_line, stage)
     register_passes(REGISTRY.values())
     if command_line.lowers or command_line.wants_help:
         stages = _register_lowerings(command_line)
@@ -94,12 +97,20 @@ def run(command_line: CommandLine) -> int:
     return _run_driver(command_line.others)
 
 
+def _text_stage(command_line: CommandLine) -> str | None:
+    """The stage of --lower-to-STAGE, if it is no MLIR."""
+    from tileir.compiler.pipeline import TEXT_STAGES
+
+    return next((s for s in TEXT_STAGES if f"--lower-to-{s}" in command_line.others), None)
+
+
 def _translate(command_line: CommandLine, stage: str) -> int:
     """Stages that are text and not MLIR are the work of tile-translate."""
     from tileir.tools import tile_translate
 
     rest = [argument for argument in command_line.others if argument != f"--lower-to-{stage}"]
-    options = [f"--mlir-to-{stage}", f"--target={command_line.target}", f"-O{command_line.opt_level}"]
+    options = [f"--mlir-to-{stage}", f"--target={command_line.target}"]
+    options.append(f"-O{command_line.opt_level}")
     return tile_translate.run(tile_translate.make_parser().parse_args([*options, *rest]))
 
 
@@ -162,8 +173,9 @@ def to_driver_input(path: str) -> bytes:
     if content.startswith(TILEIR_MAGIC):
         from tileir.bytecode import read_bytecode
 
-        text = read_bytecode(content).operation.get_asm(enable_debug_info=True)
-        return text.encode()
+        buffer = io.BytesIO()
+        read_bytecode(content).operation.write_bytecode(buffer)
+        return buffer.getvalue()
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
