@@ -16,7 +16,7 @@ By rule, not by search:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tileir.compiler import wgmma
@@ -116,7 +116,7 @@ class _Assignment:
             root = above
         return root
 
-    def _union(self, values: list[Value]) -> None:
+    def _union(self, values: Sequence[Value]) -> None:
         tiles = [v for v in values if is_tile_type(v.type)]
         for other in tiles[1:]:
             a, b = self._find(tiles[0]), self._find(other)

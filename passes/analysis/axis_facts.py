@@ -23,11 +23,12 @@ from tileir.compiler.ir_util import (
     defining_op,
     element_bytes,
     element_type,
+    int_list,
     keyword,
     splat_integer,
 )
 from tileir.dialects.cuda_tile import DivBy, TileType, assume_predicate
-from tileir.ir import IntegerType, OpView, Value
+from tileir.ir import Block, IntegerType, OpView, Value
 
 #: The multiple of zero: a power of two larger than any that matters.
 MAXIMUM = 1 << 40
@@ -104,9 +105,10 @@ class AxisAnalysis:
     def _block_argument(self, value: Value) -> AxisFacts:
         """Only the counter of a `for` is known: it starts at a multiple and keeps it."""
         block = value.owner
-        parent = block.owner
-        if parent.operation.name == "cuda_tile.for" and value == block.arguments[0]:
-            lower, _, step = parent.operation.operands[:3]
+        assert isinstance(block, Block)
+        parent = block.owner.operation
+        if parent.name == "cuda_tile.for" and value == block.arguments[0]:
+            lower, _, step = list(parent.operands)[:3]
             return _scalar(math.gcd(self.multiple(lower), self.multiple(step)))
         return unknown(value)
 
@@ -129,7 +131,7 @@ def _within_width(value: Value, facts: AxisFacts) -> AxisFacts:
 
 
 def shape_of(value: Value) -> tuple[int, ...]:
-    return tuple(value.type.shape)
+    return tuple(TileType(value.type).shape)
 
 
 def unknown(value: Value) -> AxisFacts:
@@ -331,7 +333,7 @@ def _reshape(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
 @_rule("permute")
 def _permute(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     facts = analysis.of(op.operation.operands[0])
-    permutation = list(op.operation.attributes["permutation"])
+    permutation = int_list(op, "permutation")
     return AxisFacts(tuple(facts.axes[p] for p in permutation))
 
 

@@ -3,7 +3,7 @@ instruction moves, whether a layout wastes memory transactions."""
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import defining_op, has_flag, int_attr, splat_integer
+from tileir.compiler.ir_util import bool_list, defining_op, has_flag, int_attr, splat_integer
 from tileir.compiler.layout import Owner
 from tileir.compiler.tile_types import TileInfo
 from tileir.dialects import tile_gpu
@@ -46,7 +46,7 @@ def access_vector(access: OpView, info: TileInfo) -> int:
         if dim is None or has_flag(access, "scope"):
             return 1
         limit = info.shape[dim]
-        if not list(access.operation.attributes["in_bounds"])[dim]:
+        if not bool_list(access, "in_bounds")[dim]:
             limit = min(limit, int_attr(access, "extent_multiple", 1))
     else:
         return 1

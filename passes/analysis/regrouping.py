@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import has_flag, int_attr
+from tileir.compiler.ir_util import has_flag, int_attr, int_list
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import tile_of
 from tileir.ir import OpView
@@ -17,7 +17,7 @@ def forward(op: OpView, source: Layout) -> Layout | None:
     if name == "tile_gpu.reshape":
         return source.reshape(tile_of(op.operation.results[0]).shape)
     if name == "tile_gpu.permute":
-        return source.permute(list(op.operation.attributes["permutation"]))
+        return source.permute(int_list(op, "permutation"))
     if name == "tile_gpu.reduce" and not has_flag(op, "within_warp"):
         return source.drop(int_attr(op, "dim"))
     return None
@@ -31,7 +31,7 @@ def backward(op: OpView, result: Layout) -> Layout | None:
     if name == "tile_gpu.reshape":
         return result.reshape(shape)
     if name == "tile_gpu.permute":
-        permutation = list(op.operation.attributes["permutation"])
+        permutation = int_list(op, "permutation")
         return result.permute([permutation.index(d) for d in range(len(permutation))])
     if name == "tile_gpu.broadcast":
         return result.collapse(shape)

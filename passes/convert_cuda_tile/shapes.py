@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.constants import retype, splat_scalar
-from tileir.compiler.ir_util import defining_op, int_attr
+from tileir.compiler.ir_util import defining_op, int_attr, int_list
 from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import (
     BoolAttr,
@@ -83,7 +83,7 @@ def _broadcast(c: Converter, op: OpView) -> None:
 @lowers("permute")
 def _permute(c: Converter, op: OpView) -> None:
     (x,) = c.operands(op)
-    permutation = ", ".join(str(p) for p in op.operation.attributes["permutation"])
+    permutation = ", ".join(map(str, int_list(op, "permutation")))
     attributes = {"permutation": c.builder.attribute(f"array<i64: {permutation}>")}
     result = c.type(op.operation.results[0].type)
     c.set(op, c.builder.op("tile_gpu.permute", [x], result, attributes))
@@ -125,4 +125,3 @@ def _aggregate(c: Converter, op: OpView) -> None:
         terminator = list(old_body)[-1]
         c.builder.create("tile_gpu.yield", c.operands(terminator))
     c.set(op, *new.results)
-

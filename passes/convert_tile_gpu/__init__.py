@@ -9,6 +9,7 @@ from tileir.compiler.target import Target
 from tileir.compiler.tile_types import buffer_info
 from tileir.ir import (
     Attribute,
+    Block,
     FlatSymbolRefAttr,
     FunctionType,
     InsertionPoint,
@@ -37,7 +38,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import walk
 
 _SHARED_ALIGNMENT = 1024
 
@@ -54,16 +55,19 @@ class ConvertTileGPU(ModulePass):
 
     def apply(self, module: Operation) -> None:
         target, level = target_of(module), opt_level_of(module)
-        version = target.ptx_version
-        for kernel in kernels(module):
-            version = max(version, self._lower(kernel, target))
         for top in module.regions[0].blocks[0]:
-            if top.operation.name == "gpu.module":
-                text = f'[#nvvm.target<O = {level}, chip = "{target}", features = "+ptx{version}">]'
-                top.operation.attributes["targets"] = Attribute.parse(text, module.context)
+            if top.operation.name != "gpu.module":
+                continue
+            body = top.operation.regions[0].blocks[0]
+            version = target.ptx_version
+            for op in list(body):
+                if op.operation.name == "gpu.func":
+                    version = max(version, self._lower(op.operation, body, target))
+            text = f'[#nvvm.target<O = {level}, chip = "{target}", features = "+ptx{version}">]'
+            top.operation.attributes["targets"] = Attribute.parse(text, module.context)
         module.attributes["gpu.container_module"] = UnitAttr.get(module.context)
 
-    def _lower(self, kernel: Operation, target: Target) -> int:
+    def _lower(self, kernel: Operation, module_body: Block, target: Target) -> int:
         """Replaces a kernel; returns the PTX version that its instructions need."""
         builder = Builder(InsertionPoint(kernel), kernel.location)
         num_warps = num_warps_of(kernel)
@@ -78,8 +82,8 @@ class ConvertTileGPU(ModulePass):
         new = builder.create("gpu.func", attributes=attributes, regions=1)
         body = builder.block(new.regions[0], inputs)
         with builder.at(body):
-            shared = _shared_memory(builder, kernel)
-            lowering = Lowering(builder, target, num_warps, shared)
+            shared = _shared_memory(builder, kernel, module_body)
+            lowering = Lowering(builder, module_body, target, num_warps, shared)
             lowering.bind(list(old_body.arguments), list(body.arguments))
             for op in old_body:
                 lowering.lower(op)
@@ -87,7 +91,7 @@ class ConvertTileGPU(ModulePass):
         return lowering.ptx_version
 
 
-def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
+def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value | None:
     """All shared memory of the kernel, as bytes; None if it needs none."""
     if SHARED_BYTES_ATTRIBUTE not in kernel.attributes:
         return None
@@ -101,7 +105,7 @@ def _shared_memory(b: Builder, kernel: Operation) -> Value | None:
          if op.operation.name == "tile_gpu.alloc"),
         default=_SHARED_ALIGNMENT,
     )  # fmt: skip
-    saved, b.point = b.point, InsertionPoint.at_block_begin(kernel.parent.regions[0].blocks[0])
+    saved, b.point = b.point, InsertionPoint.at_block_begin(module_body)
     b.create(
         "memref.global",
         attributes={

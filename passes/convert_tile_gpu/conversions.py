@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import FLOAT_PREDICATES
+from tileir.compiler.ir_util import FLOAT_PREDICATES, text_attr
 from tileir.compiler.tile_types import tile_info
 from tileir.compiler.unsupported import Unsupported
-from tileir.ir import OpView, StringAttr, Type, Value
+from tileir.ir import OpView, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
@@ -19,7 +19,7 @@ _TF32_CAPABILITY = 90
 @lowers("tile_gpu.ftof")
 def _ftof(ctx: Lowering, op: OpView) -> None:
     source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
-    rounding = StringAttr(op.operation.attributes["rounding"]).value
+    rounding = text_attr(op, "rounding")
     count = len(ctx.flat_types(op.operation.results))
     values = ctx.registers(op.operation.operands[0], count)
     ctx.set(op, [convert(ctx, v, source, result, rounding) for v in values])

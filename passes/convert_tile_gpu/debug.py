@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tileir.compiler.ir_util import text_attr
 from tileir.compiler.tile_types import is_tile_type, tile_info
 from tileir.compiler.unsupported import Unsupported
-from tileir.ir import OpView, StringAttr, Value
+from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 
@@ -30,7 +31,7 @@ def _assert(ctx: Lowering, op: OpView) -> None:
     condition = op.operation.operands[0]
     info = tile_info(condition.type)
     count = info.layout.num_registers if info else 1
-    message = StringAttr(op.operation.attributes["message"]).value
+    message = text_attr(op, "message")
     text = message.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"')
     for value in ctx.registers(condition, count):
         with ctx.only_if(_not(ctx, value)):

@@ -21,14 +21,6 @@ from tileir.ir import (
 from tileir.passes.convert_tile_gpu.lowering import Lowering
 
 
-def _module_block(ctx: Lowering) -> Block:
-    """The body of the gpu.module that holds the kernel being built."""
-    operation = ctx.thread.owner.parent
-    while operation.name != "gpu.module":
-        operation = operation.parent
-    return operation.regions[0].blocks[0]
-
-
 def _find_symbol(block: Block, name: str) -> bool:
     return any(
         "sym_name" in op.operation.attributes
@@ -39,7 +31,7 @@ def _find_symbol(block: Block, name: str) -> bool:
 
 def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result: Type) -> None:
     """Declares a function of libdevice, once for each module."""
-    block = _module_block(ctx)
+    block = ctx.module_body
     if _find_symbol(block, name):
         return
     b = ctx.builder
@@ -97,7 +89,7 @@ def _linear(ctx: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
 
 
 def _add_table(ctx: Lowering, values: np.ndarray, type_: Type) -> str:
-    block = _module_block(ctx)
+    block = ctx.module_body
     b = ctx.builder
     name = next(n for i in range(1 << 20) if not _find_symbol(block, n := f"constant_{i}"))
     memory = _memory_type(type_)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.compiler.constants import splat_scalar
-from tileir.compiler.ir_util import keyword
+from tileir.compiler.ir_util import int_list, keyword, text_attr
 from tileir.compiler.tile_types import tile_info, tile_of
-from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, StringAttr, Value
+from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
@@ -92,7 +92,7 @@ def _broadcast(ctx: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.permute")
 def _permute(ctx: Lowering, op: OpView) -> None:
     source = ctx.fragment(op.operation.operands[0])
-    permutation = list(op.operation.attributes["permutation"])
+    permutation = int_list(op, "permutation")
     info = tile_of(op.operation.results[0])
 
     def before(offset: Sequence[int]) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ def _result_type(ctx: Lowering, op: OpView):
 
 @lowers("tile_gpu.call")
 def _call(ctx: Lowering, op: OpView) -> None:
-    callee = StringAttr(op.operation.attributes["callee"]).value
+    callee = text_attr(op, "callee")
     result = _result_type(ctx, op)
     if callee.startswith("llvm."):
         ctx.set(
@@ -147,8 +147,8 @@ def _call(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.inline_ptx")
 def _inline_ptx(ctx: Lowering, op: OpView) -> None:
-    text = StringAttr(op.operation.attributes["ptx"]).value
-    constraints = StringAttr(op.operation.attributes["constraints"]).value
+    text = text_attr(op, "ptx")
+    constraints = text_attr(op, "constraints")
     result = _result_type(ctx, op)
     ctx.set(
         op,

@@ -17,7 +17,7 @@ from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info, tile_of
 from tileir.compiler.unsupported import Unsupported, refusal
-from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Type, Value
+from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
 
 #: The second parameter is the operation, of the class that the rule is for.
 Rule = Callable[["Lowering", Any], None]
@@ -74,8 +74,13 @@ class SharedBuffer:
 class Lowering:
     """Values of tile_gpu and what they became, and where this thread stands in its block."""
 
-    def __init__(self, builder: Builder, target: Target, num_warps: int, shared: Value | None):
+    def __init__(
+        self, builder: Builder, module_body: Block, target: Target, num_warps: int,
+        shared: Value | None,
+    ):  # fmt: skip
         self.builder = builder
+        #: body of the gpu.module, for what kernels share
+        self.module_body = module_body
         self.target = target
         self.num_warps = num_warps
         self.shared = shared

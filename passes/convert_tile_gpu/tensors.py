@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tileir.compiler.ir_util import keyword
+from tileir.compiler.ir_util import bool_list, keyword
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import TileInfo, tile_of
 from tileir.dialects import tile_gpu
@@ -57,7 +57,7 @@ class TensorAccess:
         self.ctx, self.layout, self.size = ctx, layout, element_bytes
         self.contiguous = contiguous_dim(op)
         self.strides = [ctx.scalar(s) for s in op.strides]
-        self.in_bounds = [bool(flag) for flag in op.operation.attributes["in_bounds"]]
+        self.in_bounds = bool_list(op, "in_bounds")
         b = ctx.builder
         starts = [ctx.scalar(s) for s in op.starts]
         sizes = [ctx.scalar(s) for s in op.sizes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import (
     Attribute,
     Block,
@@ -24,11 +25,6 @@ from tileir.ir import (
 )
 
 Attributes = Mapping[str, Attribute]
-
-
-def is_tile_type(type_: Type) -> bool:
-    """Whether a type is `!tile_gpu.tile`."""
-    return str(type_).startswith("!tile_gpu.tile<")
 
 
 class Builder:

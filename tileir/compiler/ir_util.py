@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tileir.compiler.tile_types import bytes_of, is_tile_type
 from tileir.dialects.cuda_tile import PtrType, TileType
-from tileir.ir import Block, DenseElementsAttr, IntegerAttr, OpView, ShapedType, Type, Value
+from tileir.ir import (
+    Block,
+    DenseBoolArrayAttr,
+    DenseElementsAttr,
+    IntegerAttr,
+    OpView,
+    ShapedType,
+    StringAttr,
+    Type,
+    Value,
+)
 
 _KEYWORD = re.compile(r"<(\w+)>$")
 
@@ -42,6 +53,21 @@ def int_attr(op: OpView, name: str, default: int | None = None) -> int:
     if name not in attributes and default is not None:
         return default
     return IntegerAttr(attributes[name]).value
+
+
+def int_list(op: OpView, name: str) -> list[int]:
+    """An array attribute of integers, such as a permutation."""
+    array: Any = op.operation.attributes[name]  # of i32 or i64
+    return list(array)
+
+
+def bool_list(op: OpView, name: str) -> list[bool]:
+    """An array attribute of flags."""
+    return [bool(flag) for flag in DenseBoolArrayAttr(op.operation.attributes[name])]
+
+
+def text_attr(op: OpView, name: str) -> str:
+    return StringAttr(op.operation.attributes[name]).value
 
 
 def splat_integer(op: OpView | None) -> int | None:

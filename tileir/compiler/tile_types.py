@@ -7,13 +7,16 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tileir.compiler.builder import Builder, is_tile_type
 from tileir.compiler.layout import Layout
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, Type, Value
+
+if TYPE_CHECKING:
+    from tileir.compiler.builder import Builder
 
 #: Bytes that an element takes in memory and in a shared buffer.
 _ELEMENT_BYTES = {
@@ -61,6 +64,11 @@ class TileInfo:
         return bytes_of(self.element)
 
 
+def is_tile_type(type_: Type) -> bool:
+    """Whether a type is `!tile_gpu.tile`."""
+    return str(type_).startswith("!tile_gpu.tile<")
+
+
 _TILE = re.compile(r"!tile_gpu\.tile<((?:\d+x)+)(\w+)(?:, #tile_gpu\.layout(<.*>))?>")
 
 
@@ -75,8 +83,7 @@ def _parse_tile(text: str) -> TileInfo | None:
 
 def tile_info(type_: Type) -> TileInfo | None:
     """The parts of a tile type; None for any other type."""
-    text = str(type_)
-    return _parse_tile(text) if text.startswith("!tile_gpu.tile<") else None
+    return _parse_tile(str(type_)) if is_tile_type(type_) else None
 
 
 def tile_of(value: Value) -> TileInfo:
