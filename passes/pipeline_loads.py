@@ -15,9 +15,8 @@ becomes a ring of buffers filled by asynchronous copies, `ahead` rounds ahead of
 One barrier a round suffices: it publishes the copies of round i to all threads, and it stands
 between the last read of a stage and the copy that overwrites it.
 
-`wgmma` goes on after it was issued. If all products of the loop only add to accumulators that the
-loop carries, they stay in flight for one round more: round i waits for the products of round i-1,
-and the ring has one stage more, since the stage of round i-1 is still being read.
+Where products stay in flight for a round more (`overlap-products`), the ring has one stage more,
+since the stage of the round before is still being read.
 """
 
 from __future__ import annotations
@@ -26,19 +25,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, has_flag, int_attr, keyword
-from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
+from tileir.compiler.ir_util import defining_op, has_flag, keyword
+from tileir.compiler.tile_types import buffer_info
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
-from tileir.passes.analysis.memory_accesses import contiguous_dim
+from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
+from tileir.passes.overlap_products import RESERVED_BYTES
 from tileir.passes.walk import kernels, walk
-
-#: cp.async copies 4, 8 or 16 bytes.
-_SMALLEST_COPY = 4
-#: Shared memory left for what comes after the loop.
-_RESERVED_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -53,109 +48,33 @@ class PipelineLoads(ModulePass):
     ahead: int = 2
 
     def apply(self, module: Operation) -> None:
-        capacity = target_of(module).shared_bytes - _RESERVED_BYTES
+        capacity = target_of(module).shared_bytes - RESERVED_BYTES
         for kernel in kernels(module):
             loops = [op for op in walk(kernel) if op.operation.name == "scf.for"]
             for loop in reversed(loops):  # inner loops first
                 self._pipeline(loop, capacity)
 
     def _pipeline(self, loop: OpView, capacity: int) -> None:
-        copies = _copies(loop)
+        copies = loads_of_rounds(loop)
         if not copies:
             return
-        products = _products(copies)
-        in_flight = all(_stays_in_flight(product, loop) for product in products)
-        per_stage = sum(copy.buffer.stage_bytes for copy in copies)
+        in_flight = any(has_flag(product, "in_flight") for product in _products(copies))
         lag = 2 if in_flight else 1
-        ahead = min(self.ahead, capacity // per_stage - lag)
-        if ahead < 1 and in_flight:
-            in_flight, lag, ahead = False, 1, capacity // per_stage - 1
+        ahead = min(self.ahead, capacity // sum(copy.buffer.stage_bytes for copy in copies) - lag)
         if ahead >= 1:
-            _Ring(loop, copies, ahead, ahead + lag, products if in_flight else []).build()
+            _Ring(loop, copies, ahead, ahead + lag).build()
 
 
-@dataclass(frozen=True)
-class _Copy:
-    """A load in the loop whose only use is to become a buffer."""
-
-    load: OpView
-    to_shared: OpView
-    buffer: BufferInfo
-
-
-def _copies(loop: OpView) -> list[_Copy]:
-    body = loop.operation.regions[0].blocks[0]
-    copies = []
-    for op in body:
-        if op.operation.name != "tile_gpu.to_shared":
-            continue
-        load = defining_op(op.operation.operands[0])
-        if load is None or load.operation.parent != loop.operation or not _can_be_copied(load):
-            continue
-        if not all(_depends_on_counter_only(o, body) for o in load.operation.operands):
-            continue
-        copies.append(_Copy(load, op, buffer_info(op.operation.results[0].type)))
-    return copies
-
-
-def _products(copies: Sequence[_Copy]) -> list[OpView]:
-    """The products that read the buffers, each once, in order."""
-    products: list[OpView] = []
-    for copy in copies:
-        for use in copy.to_shared.operation.results[0].uses:
-            product = use.owner.operation.opview
-            if product.operation.name == "tile_gpu.dot" and product not in products:
-                products.append(product)
-    return products
-
-
-def _stays_in_flight(product: OpView, loop: OpView) -> bool:
-    """Whether a product only adds to an accumulator that the loop carries."""
-    body = loop.operation.regions[0].blocks[0]
-    lhs, _, acc = product.operation.operands
-    uses = list(product.operation.results[0].uses)
-    if keyword(product, "instruction", "") != "wgmma" or not is_buffer_type(lhs.type):
-        return False
-    carried = list(body.arguments)[1:]
-    if acc not in carried or len(list(acc.uses)) != 1 or len(uses) != 1:
-        return False
-    terminator = uses[0].owner.operation
-    return terminator.name == "scf.yield" and uses[0].operand_number == carried.index(acc)
-
-
-def _can_be_copied(load: OpView) -> bool:
-    if not isinstance(load, tile_gpu.LoadOp) or keyword(load, "ordering", "weak") != "weak":
-        return False
-    contiguous = contiguous_dim(load)
-    return (
-        contiguous is not None
-        and int_attr(load, "alignment") >= _SMALLEST_COPY
-        and keyword(load, "padding", "zero") == "zero"
-        and len(list(load.operation.results[0].uses)) == 1
-    )
-
-
-def _depends_on_counter_only(value: Value, body: Block) -> bool:
-    """Whether `value` can be computed for any round from the loop's counter: through pure
-    operations on scalars."""
-    op = defining_op(value)
-    if op is None:
-        return value.owner != body or value == body.arguments[0]
-    if op.operation.block != body:
-        return True
-    pure = op.operation.name.startswith(("arith.", "llvm.getelementptr", "llvm.ptrtoint"))
-    return pure and all(_depends_on_counter_only(o, body) for o in op.operation.operands)
+def _products(copies: Sequence[OperandLoad]) -> list[OpView]:
+    """The products that read the buffers."""
+    return [user for copy in copies for user in copy.users if isinstance(user, tile_gpu.DotOp)]
 
 
 class _Ring:
     """Rewrites one loop."""
 
-    def __init__(
-        self, loop: OpView, copies: Sequence[_Copy], ahead: int, stages: int,
-        in_flight: Sequence[OpView],
-    ):  # fmt: skip
+    def __init__(self, loop: OpView, copies: Sequence[OperandLoad], ahead: int, stages: int):
         self.loop, self.copies, self.ahead, self.stages = loop, copies, ahead, stages
-        self.in_flight = in_flight
         self.wgmma = any(keyword(p, "instruction", "") == "wgmma" for p in _products(copies))
         self.body: Block = loop.operation.regions[0].blocks[0]
         self.builder = Builder(InsertionPoint(loop), loop.location)
@@ -163,31 +82,10 @@ class _Ring:
         self.unsigned = has_flag(loop, "unsignedCmp")
 
     def build(self) -> None:
-        results = self._guarded() if self.in_flight else self._build_loop()
+        results = self._build_loop()
         for old, new in zip(self.loop.operation.results, results, strict=True):
             old.replace_all_uses_with(new)
         self.loop.operation.erase()
-
-    def _guarded(self) -> Sequence[Value]:
-        """The loop, and the wait for its products, if it has any round: accumulators that were
-        never in flight must not meet those that were before the wait, or ptxas makes every
-        product wait (C7515)."""
-        b = self.builder
-        initial = list(self.loop.operation.operands)[3:]
-        carried = [self._carried_by(product) for product in self.in_flight]
-        some = self._round_exists(self.lower, 0)
-        guard = b.create("scf.if", [some], [v.type for v in initial], regions=2)
-        with b.at(b.block(guard.regions[0])):
-            results = list(self._build_loop())
-            flying = [results[i] for i in carried]
-            attributes = {"pending": b.i64_attr(0)}
-            done = b.create("tile_gpu.dot_wait", flying, [v.type for v in flying], attributes)
-            for i, value in zip(carried, done.results, strict=True):
-                results[i] = value
-            b.create("scf.yield", results)
-        with b.at(b.block(guard.regions[1])):
-            b.create("scf.yield", initial)
-        return list(guard.results)
 
     def _build_loop(self) -> Sequence[Value]:
         """The new loop; returns what the old one carried."""
@@ -200,11 +98,7 @@ class _Ring:
         self._fill_body(buffers, new.regions[0].blocks[0], read_stage, write_stage)
         return list(new.results)[:-2]
 
-    def _carried_by(self, product: OpView) -> int:
-        """Which of the loop's carried values is the accumulator of a product in flight."""
-        return list(self.body.arguments).index(product.operation.operands[2]) - 1
-
-    def _alloc(self, copy: _Copy) -> Value:
+    def _alloc(self, copy: OperandLoad) -> Value:
         ring = replace(copy.buffer, stages=self.stages)
         return self.builder.create(
             "tile_gpu.alloc", results=[self.builder.type(str(ring))]
@@ -244,7 +138,9 @@ class _Ring:
         name = "arith.extui" if self.unsigned else "arith.extsi"
         return self.builder.op(name, [value], self.builder.i64)
 
-    def _copy(self, copy: _Copy, buffer: Value, known: dict[Value, Value], exists: Value) -> None:
+    def _copy(
+        self, copy: OperandLoad, buffer: Value, known: dict[Value, Value], exists: Value
+    ) -> None:
         b = self.builder
         load = copy.load
         operands = [self._recompute(o, known) for o in load.operation.operands]
@@ -294,7 +190,7 @@ class _Ring:
             self._copy_round(buffers, body.arguments[0], self.ahead, write_stage)
             for copy, buffer in zip(self.copies, buffers, strict=True):
                 stage = self._stage(buffer, read_stage)
-                copy.to_shared.operation.results[0].replace_all_uses_with(stage)
+                copy.result.replace_all_uses_with(stage)
         for copy in self.copies:
             copy.to_shared.operation.erase()
             copy.load.operation.erase()
@@ -306,11 +202,6 @@ class _Ring:
         carried = list(terminator.operation.operands)
         terminator.operation.erase()
         with b.at(body):
-            if self.in_flight:
-                for product in self.in_flight:
-                    product.operation.attributes["in_flight"] = b.attribute("unit")
-                attributes = {"pending": b.i64_attr(len(self.in_flight))}
-                b.create("tile_gpu.dot_wait", attributes=attributes)
             b.create("scf.yield", [*carried, self._advance(read_stage), self._advance(write_stage)])
 
     def _advance(self, stage: Value) -> Value:

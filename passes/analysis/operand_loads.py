@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tileir.compiler.ir_util import defining_op, int_attr, keyword
 from tileir.compiler.tile_types import BufferInfo, buffer_info
 from tileir.dialects import tile_gpu
-from tileir.ir import Operation, OpView, Value
+from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.walk import walk
 
@@ -60,3 +60,26 @@ def _can_be_copied(load: tile_gpu.LoadOp) -> bool:
         and keyword(load, "padding", "zero") == "zero"
         and len(list(load.operation.results[0].uses)) == 1
     )
+
+
+def loads_of_rounds(loop: OpView) -> list[OperandLoad]:
+    """The loads of the loop's own body that can be done for any round ahead of time."""
+    body = loop.operation.regions[0].blocks[0]
+    return [
+        load
+        for load in operand_loads(loop)
+        if load.load.operation.block == body
+        and all(_depends_on_counter_only(o, body) for o in load.load.operation.operands)
+    ]
+
+
+def _depends_on_counter_only(value: Value, body: Block) -> bool:
+    """Whether `value` can be computed for any round from the loop's counter: through pure
+    operations on scalars."""
+    op = defining_op(value)
+    if op is None:
+        return value.owner != body or value == body.arguments[0]
+    if op.operation.block != body:
+        return True
+    pure = op.operation.name.startswith(("arith.", "llvm.getelementptr", "llvm.ptrtoint"))
+    return pure and all(_depends_on_counter_only(o, body) for o in op.operation.operands)

@@ -36,6 +36,7 @@ def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
             # Everything below divides work among warps.
             "choose-num-warps",
             "choose-products",
+            "overlap-products",
             "pipeline-loads",
             "cse",
             "assign-layouts",

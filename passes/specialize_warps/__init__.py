@@ -1,0 +1,81 @@
+"""specialize-warps: one thread fetches tiles, the other warps compute on them.
+
+A kernel whose products read tiles that tensor memory accesses can fetch is split into two: the
+producer runs the loops around its loads, and starts copies as far ahead as there is room; the
+consumers run everything else.
+
+    for i:                            producer                       consumers
+        a = load(A, i)                for i:                         for i:
+        b = load(B, i)          =>        wait until empty[s]            wait until full[s]
+        acc = dot(a, b, acc)              expect bytes on full[s]        acc = dot(a[s], b[s], acc)
+                                          copy a, b to stage s           arrive at empty[s]
+
+A ring of buffers with two mbarriers a stage joins the two. Both count stages and phases across
+all loops around the loads, so that the producer of a kernel that loops over tiles fetches the
+next tile's operands while the consumers finish the last one.
+
+Kernels that order their memory accesses with other blocks or among themselves stay as they are:
+copies go past the order of ordinary accesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.ir import Block, InsertionPoint, Operation, OpView
+from tileir.passes.attach_target import target_of
+from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.specialize_warps.consumers import Consumers
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.producer import Producer
+from tileir.passes.walk import kernels
+
+#: Registers of a thread of the producer and of a consumer, by the number of consumer warpgroups,
+#: where the even share of a block's registers is not enough for consumers.
+_REGISTERS = {2: (40, 232), 3: (32, 160)}
+
+
+@dataclass(frozen=True)
+class SpecializeWarps(ModulePass):
+    """Let one thread fetch tiles while the other warps compute.
+
+    `stages` bounds the number of rounds that are fetched ahead; fewer where shared memory is
+    short.
+    """
+
+    name = "specialize-warps"
+
+    stages: int = 8
+
+    def apply(self, module: Operation) -> None:
+        target = target_of(module)
+        for kernel in kernels(module):
+            plan = Plan.of(kernel, target, self.stages)
+            if plan is not None:
+                _specialize(kernel, plan)
+
+
+def _specialize(kernel: Operation, plan: Plan) -> None:
+    body = kernel.regions[0].blocks[0]
+    *work, end = list(body)
+    b = Builder(InsertionPoint(end), end.location)
+    plan.allocate(b)
+    attributes = {}
+    registers = _REGISTERS.get(num_warps_of(kernel) // 4)
+    if registers:
+        attributes["registers"] = b.attribute(f"array<i64: {registers[0]}, {registers[1]}>")
+    split = b.create("tile_gpu.specialize", attributes=attributes, regions=2)
+    producer, consumers = (b.block(region) for region in split.regions)
+    Producer(b, plan).fill(producer, body)
+    _move(work, plan, consumers)
+    Consumers(plan).rewrite(consumers)
+
+
+def _move(work: Sequence[OpView], plan: Plan, consumers: Block) -> None:
+    """What both sides need stays before the split; all else is the consumers'."""
+    for op in work:
+        if op.operation not in plan.shared:
+            consumers.append(op)

@@ -1,0 +1,318 @@
+"""What is fetched, through which rings, and what the producer must compute for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import defining_op, keyword
+from tileir.compiler.target import Target
+from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info
+from tileir.dialects import tile_gpu
+from tileir.ir import Block, Operation, OpView, Value
+from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.walk import walk
+
+#: A box of a tensor memory access has at most so many rows.
+_LARGEST_BOX = 256
+#: Shared memory for what is not known yet: reductions, conversions of small tiles.
+_RESERVED_BYTES = 4 * 1024
+_WARPS_OF_GROUP = 4
+_MOST_GROUPS = 3
+_PURE = ("arith.", "math.", "nvvm.read.ptx.sreg.")
+_CONTROL = ("scf.for", "scf.if")
+
+
+@dataclass
+class Fetch:
+    """A load that the producer does; `map` describes its tensor."""
+
+    load: OperandLoad
+    box: BufferInfo
+    map: Value | None = None
+    buffer: Value | None = None
+
+
+@dataclass(eq=False)
+class Ring:
+    """Fetches that arrive together: those that one product reads.
+
+    `in_flight`: products still read a stage when the next round starts.
+    """
+
+    fetches: list[Fetch]
+    in_flight: bool
+    stages: int = 1
+    full: Value | None = None
+    empty: Value | None = None
+
+    @property
+    def block(self) -> Block:
+        return self.fetches[0].load.to_shared.operation.block
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that a round fetches, elements outside of tensors included."""
+        return sum(fetch.load.buffer.stage_bytes for fetch in self.fetches)
+
+
+@dataclass
+class Plan:
+    kernel: Operation
+    rings: list[Ring]
+    #: Values that the producer needs.
+    needed: set[Value]
+    #: Operations at the top of the kernel that both sides use.
+    shared: set[Operation]
+
+    @staticmethod
+    def of(kernel: Operation, target: Target, most_stages: int) -> Plan | None:
+        """How to split `kernel`; None if it is better left as it is."""
+        if not _suits(kernel, target):
+            return None
+        rings = _rings(kernel)
+        if not any(_in_loop(ring) for ring in rings):
+            return None
+        needed = _Slice(rings).values()
+        if needed is None or not _choose_stages(kernel, rings, target, most_stages):
+            return None
+        shared = _shared(kernel, needed)
+        return Plan(kernel, rings, needed, shared) if _describable(rings, shared) else None
+
+    def allocate(self, b: Builder) -> None:
+        """Makes the rings, their barriers, and the maps, before the specialised part."""
+        for ring in self.rings:
+            for fetch in ring.fetches:
+                fetch.map = self._map(b, fetch)
+                info = replace(fetch.load.buffer, stages=ring.stages)
+                fetch.buffer = _alloc(b, info)
+            ring.full = self._barriers(b, ring, 1)
+            ring.empty = self._barriers(b, ring, num_warps_of(self.kernel))
+        b.create("tile_gpu.barrier")
+
+    def _barriers(self, b: Builder, ring: Ring, arrivals: int) -> Value:
+        barriers = _alloc(b, BufferInfo((1,), "i64", (0,), stages=ring.stages))
+        attributes = {"count": b.i64_attr(arrivals)}
+        b.create("tile_gpu.mbarrier_init", [barriers], attributes=attributes)
+        return barriers
+
+    def _map(self, b: Builder, fetch: Fetch) -> Value:
+        load = fetch.load.load
+        rank = len(fetch.box.shape)
+        type_ = b.type(str(fetch.box).replace("buffer", "tensor_map", 1))
+        attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}>")}
+        operands = [load.base, *load.sizes, *load.strides]
+        return b.op("tile_gpu.tensor_map", operands, type_, attributes)
+
+
+def _alloc(b: Builder, info: BufferInfo) -> Value:
+    return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
+
+
+# ---- which kernels ----------------------------------------------------------------------------
+
+
+def _suits(kernel: Operation, target: Target) -> bool:
+    groups, rest = divmod(num_warps_of(kernel), _WARPS_OF_GROUP)
+    if target.capability != 90 or rest or not 1 <= groups <= _MOST_GROUPS:
+        return False
+    products = 0
+    for op in walk(kernel):
+        if isinstance(op, tile_gpu.BarrierOp) or keyword(op, "ordering", "weak") in (
+            "acquire",
+            "acq_rel",
+        ):
+            return False
+        if isinstance(op, tile_gpu.DotOp):
+            products += 1
+            if keyword(op, "instruction", "") != "wgmma":
+                return False
+    return products > 0
+
+
+def _rings(kernel: Operation) -> list[Ring]:
+    rings: dict[tuple[Block, Operation], Ring] = {}
+    for load in operand_loads(kernel):
+        users = load.users
+        if not users or not all(isinstance(user, tile_gpu.DotOp) for user in users):
+            continue
+        box = _box(load)
+        if not load.suits_tensor_access or box is None:
+            continue
+        first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
+        key = (load.to_shared.operation.block, first)
+        in_flight = any("in_flight" in user.operation.attributes for user in users)
+        same_block = all(user.operation.block == key[0] for user in users)
+        if in_flight and not same_block:
+            continue
+        ring = rings.setdefault(key, Ring([], False))
+        ring.fetches.append(Fetch(load, box))
+        ring.in_flight |= in_flight
+    return list(rings.values())
+
+
+def _box(load: OperandLoad) -> BufferInfo | None:
+    """The box of one access: as wide as a panel, and as many rows as allowed."""
+    buffer = load.buffer
+    rows = buffer.shape[buffer.order[0]]
+    if len(buffer.shape) != 2 or (rows > _LARGEST_BOX and rows % _LARGEST_BOX):
+        return None
+    shape = list(buffer.shape)
+    shape[buffer.order[-1]] = buffer.panel
+    shape[buffer.order[0]] = min(rows, _LARGEST_BOX)
+    return replace(buffer, shape=tuple(shape))
+
+
+def _ancestor_in(op: Operation, block: Block) -> Operation:
+    """The operation of `block` that is `op` or holds it."""
+    while op.block != block:
+        op = op.parent
+    return op
+
+
+def rings_inside(op: OpView, rings: Iterable[Ring]) -> list[Ring]:
+    """Those of `rings` whose fetches lie inside `op`."""
+    return [ring for ring in rings if _encloses(op.operation, ring.block)]
+
+
+def _encloses(op: Operation, block: Block) -> bool:
+    owner = block.owner.operation
+    while owner is not None:
+        if owner == op:
+            return True
+        owner = owner.parent.operation if owner.parent is not None else None
+    return False
+
+
+def _in_loop(ring: Ring) -> bool:
+    return ring.block.owner.operation.name == "scf.for"
+
+
+def _choose_stages(kernel: Operation, rings: list[Ring], target: Target, most: int) -> bool:
+    """As many rounds ahead as there is room for, at least two."""
+    fixed = sum(ring.bytes for ring in rings if not _in_loop(ring))
+    round_ = sum(ring.bytes for ring in rings if _in_loop(ring))
+    room = target.shared_bytes - _RESERVED_BYTES - _other_bytes(kernel) - fixed
+    stages = min(most, room // round_)
+    lag = any(ring.in_flight for ring in rings)
+    for ring in rings:
+        if _in_loop(ring):
+            ring.stages = stages
+    return stages >= 2 + lag
+
+
+def _other_bytes(kernel: Operation) -> int:
+    """Shared memory that the consumers are going to need: buffers, and the largest tile that is
+    stored, which may pass through shared memory on its way."""
+    total, largest = 0, 0
+    for op in walk(kernel):
+        if op.operation.name == "tile_gpu.alloc":
+            total += buffer_info(op.operation.results[0].type).bytes
+        elif op.operation.name in ("tile_gpu.store", "tile_gpu.atomic_red"):
+            info = tile_info(op.operation.operands[0].type)
+            if info is not None:
+                largest = max(largest, info.num_elements * info.element_bytes)
+    return total + largest * 9 // 8
+
+
+# ---- what the producer computes ---------------------------------------------------------------
+
+
+class _Slice:
+    """The values that the producer needs: where its loads start, and the control flow around
+    them."""
+
+    def __init__(self, rings: list[Ring]):
+        self.rings = rings
+        self.seen: set[Value] = set()
+        self.possible = True
+
+    def values(self) -> set[Value] | None:
+        """All values needed; None if one of them cannot be computed by a single thread."""
+        for ring in self.rings:
+            for fetch in ring.fetches:
+                load = fetch.load.load
+                for value in load.starts:
+                    self._need(value)
+                for value in _tensor_of(fetch):
+                    self._need(value)
+            self._need_control(ring.block)
+        return self.seen if self.possible else None
+
+    def _need_control(self, block: Block) -> None:
+        op = block.owner.operation
+        while op.name != "gpu.func":
+            if op.name not in _CONTROL:
+                self.possible = False
+                return
+            controls = list(op.operands)[: 3 if op.name == "scf.for" else 1]
+            for value in controls:
+                self._need(value)
+            op = op.parent.operation
+
+    def _need(self, value: Value) -> None:
+        if value in self.seen or not self.possible:
+            return
+        self.seen.add(value)
+        op = defining_op(value)
+        if op is None:
+            self._need_argument(value)
+        elif op.operation.name in _CONTROL:
+            self._need_result(op.operation, list(op.operation.results).index(value))
+        elif op.operation.name.startswith(_PURE) and not op.operation.regions:
+            for operand in op.operation.operands:
+                self._need(operand)
+        else:
+            self.possible = False
+
+    def _need_argument(self, value: Value) -> None:
+        loop = value.owner.owner.operation
+        index = list(value.owner.arguments).index(value) - 1
+        if loop.name == "scf.for" and index >= 0:
+            self._need_result(loop, index)
+
+    def _need_result(self, op: Operation, index: int) -> None:
+        """A carried value takes its start and what each round yields."""
+        self._need(op.results[index])
+        if op.name == "scf.for":
+            self._need(op.operands[3 + index])
+            self._need(op.regions[0].blocks[0].arguments[1 + index])
+        if not any(_encloses(op, ring.block) for ring in self.rings):
+            self.possible = False
+            return
+        for region in op.regions:
+            end = list(region.blocks[0])[-1]
+            self._need(end.operation.operands[index])
+
+
+def _tensor_of(fetch: Fetch) -> list[Value]:
+    """What describes the tensor of a load."""
+    load = fetch.load.load
+    return [load.base, *load.sizes, *load.strides]
+
+
+def _shared(kernel: Operation, needed: set[Value]) -> set[Operation]:
+    """The operations at the top of the kernel that give needed values and depend on no loop."""
+    body = kernel.regions[0].blocks[0]
+    known: set[Value] = set(body.arguments)
+    shared = set()
+    for op in body:
+        results = list(op.operation.results)
+        if op.operation.name in _CONTROL or not any(r in needed for r in results):
+            continue
+        if all(operand in known for operand in op.operation.operands):
+            known.update(results)
+            shared.add(op.operation)
+    return shared
+
+
+def _describable(rings: list[Ring], shared: set[Operation]) -> bool:
+    """Whether the tensors are known before the kernel's loops: each is described once."""
+    tensors = [value for ring in rings for fetch in ring.fetches for value in _tensor_of(fetch)]
+    ops = [defining_op(value) for value in tensors]
+    return all(
+        value.owner.owner.operation.name == "gpu.func" if op is None else op.operation in shared
+        for value, op in zip(tensors, ops, strict=True)
+    )
