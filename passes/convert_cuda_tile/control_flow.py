@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.locations import plain_location
-from tileir.compiler.unsupported import refusal
+from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
 from tileir.passes.convert_cuda_tile.guards import guarded_load
@@ -287,7 +287,7 @@ def convert_entry(builder: Builder, op: OpView) -> None:
     c = Converter(builder)
     builder.location = plain_location(op.location)
     old_body = op.operation.regions[0].blocks[0]
-    inputs = [c.type(a.type) for a in old_body.arguments]
+    inputs = [_parameter_type(c, a.type) for a in old_body.arguments]
     attributes = {
         "sym_name": op.operation.attributes["sym_name"],
         "function_type": TypeAttr.get(FunctionType.get(inputs, [], builder.context)),
@@ -301,3 +301,10 @@ def convert_entry(builder: Builder, op: OpView) -> None:
     with builder.at(body):
         _convert_to_end(c, list(old_body), _EntryFrame())
         builder.create("gpu.return")
+
+
+def _parameter_type(c: Converter, type_: Type) -> Type:
+    result = c.type(type_)
+    if str(result) == "i4":
+        raise Unsupported("no code generation for a parameter of i4", remedy="pass an i8")
+    return result

@@ -46,19 +46,28 @@ class Words:
         return names[0] if self.count == 1 else "{" + ", ".join(names) + "}"
 
 
+#: Elements that take a byte in memory, of which they use a part.
+_PARTS_OF_BYTES = ("i1", "i4")
+
+
 def memory_type(ctx: Lowering, element: str) -> Type:
     """The type that an element has in memory: i1 is a byte."""
-    return ctx.builder.i8 if element == "i1" else ctx.register_type(element)
+    return ctx.builder.i8 if element in _PARTS_OF_BYTES else ctx.register_type(element)
 
 
 def to_memory(ctx: Lowering, value: Value, element: str) -> Value:
-    return ctx.builder.op("arith.extui", [value], ctx.builder.i8) if element == "i1" else value
+    if element not in _PARTS_OF_BYTES:
+        return value
+    return ctx.builder.op("arith.extui", [value], ctx.builder.i8)
 
 
 def from_memory(ctx: Lowering, value: Value, element: str) -> Value:
-    if element != "i1":
-        return value
-    return ctx.builder.compare("ne", value, ctx.builder.constant(0, ctx.builder.i8))
+    b = ctx.builder
+    if element == "i1":
+        return b.compare("ne", value, b.constant(0, b.i8))
+    if element == "i4":
+        return b.op("arith.trunci", [value], b.type("i4"))
+    return value
 
 
 def pack(ctx: Lowering, values: Sequence[Value], element: str) -> Value:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Bytes that an element takes in memory and in a shared buffer.
 _ELEMENT_BYTES = {
-    "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
+    "i1": 1, "i4": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
     "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8,
 }  # fmt: skip
 
