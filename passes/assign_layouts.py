@@ -54,6 +54,8 @@ from tileir.passes.walk import kernels, walk
 
 #: Operations without operands or with scalar ones: a copy for each use costs nothing.
 _FREE = ("arith.constant", "tile_gpu.splat", "tile_gpu.iota", "ub.poison")
+#: What passes through shared memory anyway: operands and results lie as they like.
+_UNTIED = ("scf.", "tile_gpu.print", "tile_gpu.extract", "tile_gpu.insert", "tile_gpu.cat")
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class _Assignment:
                 self._union(list(group))
         elif name == "scf.while":
             self._tie_while(op)
-        elif not name.startswith(("scf.", "tile_gpu.print")):
+        elif not name.startswith(_UNTIED):
             self._union([*operands, *results])
 
     def _tie_while(self, op: OpView) -> None:

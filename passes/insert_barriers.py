@@ -18,7 +18,7 @@ from tileir.passes.walk import blocks_of, kernels
 
 _WRITES = ("tile_gpu.local_store", "tile_gpu.async_load")
 #: Write to their scratch, meet at a barrier of their own, and read it.
-_SCRATCH = ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas")
+_SCRATCH = ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas", "tile_gpu.malloc")
 _LOOPS = ("scf.for", "scf.while")
 
 

@@ -4,20 +4,28 @@
                                      =>    tile_gpu.local_store %x, %b
                                            %y = tile_gpu.local_load %b
 
-and likewise for `to_shared` (a store, and the buffer stands for the value) and for atomics and
-ordered loads whose result more than one thread needs (scratch from which all read). Barriers come
-later (`insert-barriers`).
+and likewise for `to_shared` (a store, and the buffer stands for the value), for slices and
+concatenations (stores and loads of parts), for tiles that are printed, and for atomics, ordered
+loads and allocations whose result more than one thread needs (scratch from which all read).
+Barriers come later (`insert-barriers`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import keyword
+from tileir.compiler.ir_util import int_attr, keyword
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.shared_memory import conversion_buffer
-from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info, tile_of
+from tileir.compiler.tile_types import (
+    BufferInfo,
+    buffer_info,
+    is_tile_type,
+    tile_info,
+    tile_of,
+)
 from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
@@ -39,6 +47,12 @@ class PlaceBuffers(ModulePass):
                     _place_conversion(op)
                 elif name == "tile_gpu.to_shared":
                     _place_operand(op)
+                elif name in _PARTS:
+                    _PARTS[name](op)
+                elif name == "tile_gpu.print":
+                    _place_printed(op)
+                elif name == "tile_gpu.malloc":
+                    _place_address(op)
                 elif name in ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas"):
                     _place_scratch(op, num_warps)
 
@@ -86,6 +100,78 @@ def _place_operand(op: OpView) -> None:
     if any(keyword(user, "instruction", "") == "wgmma" for user in users):
         b.create("tile_gpu.fence_async")
     replace_op(op, buffer)
+
+
+# ---- parts of tiles ---------------------------------------------------------------------------
+
+
+def _tile_buffer(b: Builder, tile: Value) -> Value:
+    """A buffer for a tile, rows as they come."""
+    info = tile_of(tile)
+    return _alloc(b, BufferInfo(info.shape, info.element, tuple(range(len(info.shape)))))
+
+
+def _offsets(b: Builder, indices: Sequence[Value], part: Value) -> list[Value]:
+    """Positions of the slice with these numbers."""
+    extents = tile_of(part).shape
+    return [b.mul(i, b.c32(n)) if n > 1 else i for i, n in zip(indices, extents, strict=True)]
+
+
+def _place_extract(op: OpView) -> None:
+    b = Builder(InsertionPoint(op), op.location)
+    source, *indices = op.operation.operands
+    result = op.operation.results[0]
+    buffer = _tile_buffer(b, source)
+    b.create("tile_gpu.local_store", [source, buffer])
+    operands = [buffer, *_offsets(b, indices, result)]
+    replace_op(op, b.op("tile_gpu.local_load", operands, result.type))
+
+
+def _place_insert(op: OpView) -> None:
+    b = Builder(InsertionPoint(op), op.location)
+    source, destination, *indices = op.operation.operands
+    buffer = _tile_buffer(b, destination)
+    b.create("tile_gpu.local_store", [destination, buffer])
+    b.create("tile_gpu.local_store", [source, buffer, *_offsets(b, indices, source)])
+    replace_op(op, b.op("tile_gpu.local_load", [buffer], destination.type))
+
+
+def _place_cat(op: OpView) -> None:
+    b = Builder(InsertionPoint(op), op.location)
+    result, dim = op.operation.results[0], int_attr(op, "dim")
+    buffer = _tile_buffer(b, result)
+    for number, part in enumerate(op.operation.operands):
+        indices = [b.c32(number if d == dim else 0) for d in range(len(tile_of(part).shape))]
+        b.create("tile_gpu.local_store", [part, buffer, *_offsets(b, indices, part)])
+    replace_op(op, b.op("tile_gpu.local_load", [buffer], result.type))
+
+
+_PARTS = {
+    "tile_gpu.extract": _place_extract,
+    "tile_gpu.insert": _place_insert,
+    "tile_gpu.cat": _place_cat,
+}
+
+
+# ---- values that several threads need -----------------------------------------------------------
+
+
+def _place_printed(op: OpView) -> None:
+    """One thread prints: tiles go where it can read them."""
+    b = Builder(InsertionPoint(op), op.location)
+    for index, operand in enumerate(op.operation.operands):
+        if is_tile_type(operand.type):
+            buffer = _tile_buffer(b, operand)
+            b.create("tile_gpu.local_store", [operand, buffer])
+            op.operation.operands[index] = buffer
+
+
+def _place_address(op: OpView) -> None:
+    b = Builder(InsertionPoint(op), op.location)
+    attributes = dict(op.operation.attributes.items())
+    types = [op.operation.results[0].type]
+    scratch = _alloc(b, BufferInfo((1,), "i64", (0,)))
+    replace_op(op, b.create(op.operation.name, [scratch], types, attributes).results[0])
 
 
 def _place_scratch(op: OpView, num_warps: int) -> None:

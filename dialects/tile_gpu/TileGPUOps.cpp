@@ -159,6 +159,58 @@ LogicalResult ExtractScalarOp::verify() {
   return verifySameElementType(*this, tile, getType());
 }
 
+/// `part` is a slice of `whole`, one index for each dimension.
+static LogicalResult verifySlice(Operation *op, Type whole, Type part, size_t indices) {
+  auto wholeShape = cast<TileType>(whole).getShape(), partShape = cast<TileType>(part).getShape();
+  bool fits = wholeShape.size() == partShape.size();
+  for (size_t i = 0; fits && i < partShape.size(); ++i)
+    fits = wholeShape[i] % partShape[i] == 0;
+  if (!fits)
+    return op->emitOpError() << part << " is no slice of " << whole;
+  if (indices != wholeShape.size())
+    return op->emitOpError("needs ") << wholeShape.size() << " indices, found " << indices;
+  return verifySameElementType(op, whole, part);
+}
+
+LogicalResult ExtractOp::verify() {
+  return verifySlice(*this, getSource().getType(), getType(), getIndices().size());
+}
+
+LogicalResult InsertOp::verify() {
+  return verifySlice(*this, getType(), getSource().getType(), getIndices().size());
+}
+
+LogicalResult CatOp::verify() {
+  auto lhs = cast<TileType>(getLhs().getType()), rhs = cast<TileType>(getRhs().getType());
+  SmallVector<int64_t> shape(lhs.getShape());
+  int64_t dim = getDim();
+  if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
+    return emitOpError("has no dimension ") << dim << " in " << lhs;
+  bool fits = rhs.getShape().size() == shape.size();
+  if (fits)
+    shape[dim] += rhs.getShape()[dim];
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = static_cast<int64_t>(i) == dim || shape[i] == rhs.getShape()[i];
+  if (!fits || getType().getShape() != ArrayRef<int64_t>(shape))
+    return emitOpError() << lhs << " and " << rhs << " along " << dim << " do not make " << getType();
+  if (failed(verifySameElementType(*this, lhs, rhs)))
+    return failure();
+  return verifySameElementType(*this, lhs, getType());
+}
+
+LogicalResult ReinterpretOp::verify() {
+  auto source = cast<TileType>(getSource().getType()), result = getType();
+  auto bits = [](TileType tile) {
+    unsigned width = tile.getElementType().getIntOrFloatBitWidth();
+    return width == 19 ? 32 : width; // tf32
+  };
+  if (source.getShape().size() != 1 || result.getShape().size() != 1 ||
+      source.getShape()[0] * bits(source) != result.getShape()[0] * bits(result))
+    return emitOpError("changes the number of bits, or is not of rank 1: ")
+           << source << " to " << result;
+  return success();
+}
+
 LogicalResult CastOp::verify() { return verifyElementwise(*this); }
 
 LogicalResult SelectOp::verify() {
@@ -252,9 +304,15 @@ LogicalResult AtomicCASOp::verify() { return verifyAddresses(*this, getAddresses
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyBufferHolds(Operation *op, TileType tile, BufferType buffer) {
-  if (tile.getShape() != buffer.getShape() || buffer.getStages() != 1)
-    return op->emitOpError() << buffer << " does not hold " << tile;
+static LogicalResult verifyBufferHolds(Operation *op, TileType tile, BufferType buffer,
+                                       size_t offsets = 0) {
+  ArrayRef<int64_t> part = tile.getShape(), whole = buffer.getShape();
+  bool fits = offsets ? part.size() == whole.size() && offsets == whole.size() : part == whole;
+  for (size_t i = 0; fits && i < part.size(); ++i)
+    fits = whole[i] % part[i] == 0;
+  if (!fits || buffer.getStages() != 1)
+    return op->emitOpError() << buffer << " does not hold " << tile
+                             << (offsets ? " at these offsets" : "");
   return verifySameElementType(op, tile, buffer);
 }
 
@@ -273,11 +331,12 @@ LogicalResult ToSharedOp::verify() {
 
 LogicalResult LocalStoreOp::verify() {
   return verifyBufferHolds(*this, cast<TileType>(getValue().getType()),
-                           cast<BufferType>(getBuffer().getType()));
+                           cast<BufferType>(getBuffer().getType()), getOffsets().size());
 }
 
 LogicalResult LocalLoadOp::verify() {
-  return verifyBufferHolds(*this, getType(), cast<BufferType>(getBuffer().getType()));
+  return verifyBufferHolds(*this, getType(), cast<BufferType>(getBuffer().getType()),
+                           getOffsets().size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,8 +421,15 @@ static ArrayRef<int64_t> shapeOf(Type type) {
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> lhs = shapeOf(getLhs().getType()), rhs = shapeOf(getRhs().getType()),
                     acc = getType().getShape();
-  if (lhs.size() != 2 || rhs.size() != 2 || acc.size() != 2 || lhs[1] != rhs[0] ||
-      acc[0] != lhs[0] || acc[1] != rhs[1])
+  bool fits = lhs.size() == rhs.size() && lhs.size() == acc.size() &&
+              (acc.size() == 2 || acc.size() == 3);
+  if (fits && acc.size() == 3) {
+    fits = lhs[0] == acc[0] && rhs[0] == acc[0];
+    lhs = lhs.drop_front();
+    rhs = rhs.drop_front();
+    acc = acc.drop_front();
+  }
+  if (!fits || lhs[1] != rhs[0] || acc[0] != lhs[0] || acc[1] != rhs[1])
     return emitOpError("shapes do not form a matrix product: ")
            << getLhs().getType() << ", " << getRhs().getType() << ", " << getType();
   return success();

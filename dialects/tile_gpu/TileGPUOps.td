@@ -81,6 +81,64 @@ def TileGPU_ExtractScalarOp : TileGPU_Op<"extract_scalar", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_ExtractOp : TileGPU_Op<"extract", [Pure]> {
+  let summary = "one slice of a tile";
+  let description = [{
+    The extents of the result divide those of the source; `indices` are the
+    numbers of the slice. Through shared memory. Example:
+    `%r = tile_gpu.extract %x[%i, %j] : !tile_gpu.tile<16x32xf32> -> !tile_gpu.tile<8x8xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$source, Variadic<I32>:$indices);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_InsertOp : TileGPU_Op<"insert", [Pure, AllTypesMatch<["destination", "result"]>]> {
+  let summary = "a tile with one slice replaced";
+  let description = [{
+    As `extract`. Example:
+    `%r = tile_gpu.insert %s, %x[%i, %j] : !tile_gpu.tile<8x8xf32>, !tile_gpu.tile<16x32xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$source, TileGPU_Tile:$destination, Variadic<I32>:$indices);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $source `,` $destination `[` $indices `]` attr-dict `:`
+    qualified(type($source)) `,` qualified(type($destination))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_CatOp : TileGPU_Op<"cat", [Pure]> {
+  let summary = "two tiles, one after the other";
+  let description = [{
+    Through shared memory. Example: `%r = tile_gpu.cat %a, %b dim 0 :
+    !tile_gpu.tile<8xf32>, !tile_gpu.tile<8xf32> -> !tile_gpu.tile<16xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$lhs, TileGPU_Tile:$rhs, I64Attr:$dim);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `dim` $dim attr-dict `:`
+    qualified(type($lhs)) `,` qualified(type($rhs)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ReinterpretOp : TileGPU_Op<"reinterpret", [Pure]> {
+  let summary = "read the bits of neighbouring elements as elements of another width";
+  let description = [{
+    Rank 1, little endian; i1 counts one bit. One width divides the other, and a
+    thread holds the narrow elements of each wide one. Example:
+    `%b = tile_gpu.reinterpret %x : !tile_gpu.tile<64xf32> -> !tile_gpu.tile<256xi8>`
+  }];
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
 def TileGPU_CastOp : TileGPU_Op<"cast", [Pure]> {
   let summary = "convert each element";
   let description = [{
@@ -367,6 +425,27 @@ def TileGPU_AtomicCASOp : TileGPU_Op<"atomic_cas", [
   let hasVerifier = 1;
 }
 
+def TileGPU_MallocOp : TileGPU_Op<"malloc", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "global memory for the block, from the device's heap";
+  let description = [{
+    One thread allocates, all get the address, which passes through `scratch`.
+    The kernel traps if there is not enough memory.
+    Example: `%p = tile_gpu.malloc bytes 1024 alignment 128`
+  }];
+  let arguments = (ins I64Attr:$bytes, I64Attr:$alignment, Optional<TileGPU_Buffer>:$scratch);
+  let results = (outs TileGPU_Pointer:$result);
+  let assemblyFormat = [{
+    `bytes` $bytes `alignment` $alignment (`scratch` $scratch^ `:` qualified(type($scratch)))?
+    attr-dict
+  }];
+}
+
+def TileGPU_FreeOp : TileGPU_Op<"free", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "give memory of `malloc` back, when all threads have come here";
+  let arguments = (ins TileGPU_Pointer:$pointer);
+  let assemblyFormat = "$pointer attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -407,16 +486,29 @@ def TileGPU_ToSharedOp : TileGPU_Op<"to_shared", [Pure]> {
 
 def TileGPU_LocalStoreOp : TileGPU_Op<"local_store"> {
   let summary = "write a tile to a buffer";
-  let arguments = (ins TileGPU_Tile:$value, Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer);
-  let assemblyFormat = "$value `,` $buffer attr-dict `:` qualified(type($value)) `,` qualified(type($buffer))";
+  let description = [{
+    With `offsets`, a part of the buffer that starts there; they are multiples of
+    the tile's extents.
+    Example: `tile_gpu.local_store %x, %b[%i, %j] : !tile_gpu.tile<8x8xf32, #layout>,
+    !tile_gpu.buffer<16x32xf32>`
+  }];
+  let arguments = (ins TileGPU_Tile:$value, Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer,
+                       Variadic<I32>:$offsets);
+  let assemblyFormat = [{
+    $value `,` $buffer (`[` $offsets^ `]`)? attr-dict `:`
+    qualified(type($value)) `,` qualified(type($buffer))
+  }];
   let hasVerifier = 1;
 }
 
 def TileGPU_LocalLoadOp : TileGPU_Op<"local_load"> {
   let summary = "read a tile from a buffer";
-  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead]>:$buffer);
+  let description = "With `offsets`, a part of the buffer, as in `local_store`.";
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead]>:$buffer, Variadic<I32>:$offsets);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))";
+  let assemblyFormat = [{
+    $buffer (`[` $offsets^ `]`)? attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))
+  }];
   let hasVerifier = 1;
 }
 
@@ -589,7 +681,8 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
 def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product plus accumulator";
   let description = [{
-    lhs is M x K, rhs K x N, both in registers or in shared memory.
+    lhs is M x K, rhs K x N, both in registers or in shared memory; or all three
+    have a batch dimension in front.
     `instruction`, set by `choose-products`, says how: scalar multiply-adds,
     `mma.sync` of a warp, or `wgmma` of four warps. A product `in_flight` has
     been issued only: its result may go to another product or to `dot_wait`.
@@ -634,7 +727,11 @@ def TileGPU_DotWaitOp : TileGPU_Op<"dot_wait", [
 
 def TileGPU_PrintOp : TileGPU_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "formatted print, once for the block";
-  let arguments = (ins StrAttr:$format, Variadic<TileGPU_TileOrScalar>:$operands);
+  let description = [{
+    A tile prints all its elements, in nested brackets; `place-buffers` puts it
+    into a buffer, from where one thread prints it.
+  }];
+  let arguments = (ins StrAttr:$format, Variadic<TileGPU_Printable>:$operands);
   let assemblyFormat = "$format (`,` $operands^ `:` qualified(type($operands)))? attr-dict";
 }
 

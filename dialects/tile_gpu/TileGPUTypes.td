@@ -170,6 +170,8 @@ def TileGPU_TensorMap : Type<CPred<"::llvm::isa<::tile_gpu::TensorMapType>($_sel
 def TileGPU_Scalar : Type<CPred<"$_self.isIntOrFloat()">, "integer or float">;
 def TileGPU_TileOrScalar : AnyTypeOf<[TileGPU_Tile, TileGPU_Scalar], "tile, integer or float">;
 def TileGPU_TileOrBuffer : AnyTypeOf<[TileGPU_Tile, TileGPU_Buffer], "tile or buffer">;
+def TileGPU_Printable : AnyTypeOf<[TileGPU_Tile, TileGPU_Buffer, TileGPU_Scalar],
+                                  "tile, buffer, integer or float">;
 def TileGPU_Pointer : Type<CPred<"::tile_gpu::isGlobalPointer($_self)">, "!llvm.ptr<1>">,
     BuildableType<"::mlir::LLVM::LLVMPointerType::get($_builder.getContext(), 1)">;
 

@@ -7,7 +7,13 @@ from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import tile_of
 from tileir.ir import OpView
 
-REGROUPING = ("tile_gpu.reshape", "tile_gpu.permute", "tile_gpu.broadcast", "tile_gpu.reduce")
+REGROUPING = (
+    "tile_gpu.reshape",
+    "tile_gpu.permute",
+    "tile_gpu.broadcast",
+    "tile_gpu.reduce",
+    "tile_gpu.reinterpret",
+)
 
 
 def forward(op: OpView, source: Layout) -> Layout | None:
@@ -20,6 +26,8 @@ def forward(op: OpView, source: Layout) -> Layout | None:
         return source.permute(int_list(op, "permutation"))
     if name == "tile_gpu.reduce" and not has_flag(op, "within_warp"):
         return source.drop(int_attr(op, "dim"))
+    if name == "tile_gpu.reinterpret":
+        return source.resize(tile_of(op.operation.results[0]).shape[0])
     return None
 
 
@@ -35,4 +43,6 @@ def backward(op: OpView, result: Layout) -> Layout | None:
         return result.permute([permutation.index(d) for d in range(len(permutation))])
     if name == "tile_gpu.broadcast":
         return result.collapse(shape)
+    if name == "tile_gpu.reinterpret":
+        return result.resize(shape[0])
     return None

@@ -17,6 +17,7 @@ from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module regist
     math,
     memory,
     shapes,
+    slices,
     views,
 )
 from tileir.passes.convert_cuda_tile.control_flow import convert_entry

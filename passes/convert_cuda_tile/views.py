@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword
-from tileir.compiler.unsupported import Unsupported
 from tileir.dialects.cuda_tile import (
     DYNAMIC,
     DivBy,
@@ -25,6 +24,7 @@ from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
+from tileir.passes.convert_cuda_tile.sparse_views import Places, padding_value, places
 from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View
 
 _PADDING = {
@@ -147,11 +147,6 @@ def access(
 ) -> Access:
     """The tile that `op` accesses at its index, which may lie outside the index space in one
     dimension if that is given."""
-    if view.sparse_dim is not None:
-        raise Unsupported(
-            "no code generation for a gather/scatter view",
-            remedy="use load_ptr_tko or store_ptr_tko on a tile of pointers",
-        )
     promised = list(op.inbounds) if op.inbounds is not None else [False] * len(view.tile)
     kept = [d for d, size in enumerate(view.tile) if size != 1] or [len(view.tile) - 1]
     starts = [_start(c, view, d, index) for d, index in enumerate(op.index)]
@@ -269,6 +264,8 @@ def _load_view(c: Converter, op: OpView) -> None:
 def load_view(c: Converter, op: OpView, may_be_outside: int | None = None) -> Value:
     """The tile that a load gives; see `access`."""
     view = c.views.views[op.view]
+    if view.sparse_dim is not None:
+        return _load_rows(c, op, view)
     tile = access(c, op, view, may_be_outside)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
@@ -285,6 +282,24 @@ def load_view(c: Converter, op: OpView, may_be_outside: int | None = None) -> Va
     if result != loaded.type:
         loaded = c.builder.op("tile_gpu.reshape", [loaded], result)
     return loaded
+
+
+def _load_rows(c: Converter, op: OpView, view: View) -> Value:
+    """A load through a gather/scatter view."""
+    at = places(c, op, view)
+    other = padding_value(c, view) if at.inside is not None else None
+    attributes = _run_attributes(c, at) | memory_attributes(c, op)
+    attributes["operandSegmentSizes"] = segments(c, 1, at.inside, other, None)
+    operands = [value for value in (at.addresses, at.inside, other) if value is not None]
+    result = c.type(op.operation.results[0].type)
+    return c.builder.op("tile_gpu.gather", operands, result, attributes)
+
+
+def _run_attributes(c: Converter, at: Places) -> dict:
+    return {
+        "contiguity": c.builder.i64_attr(at.contiguity),
+        "alignment": c.builder.i64_attr(at.alignment),
+    }
 
 
 def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:
@@ -304,6 +319,12 @@ def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:
 @lowers("store_view_tko")
 def _store_view(c: Converter, op: OpView) -> None:
     view = c.views.views[op.view]
+    if view.sparse_dim is not None:
+        at = places(c, op, view)
+        operands = [value for value in (c[op.tile], at.addresses, at.inside) if value is not None]
+        attributes = _run_attributes(c, at) | memory_attributes(c, op)
+        c.builder.create("tile_gpu.scatter", operands, attributes=attributes)
+        return
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)

@@ -112,6 +112,51 @@ def _convert_layout(ctx: Lowering, op: OpView) -> None:
     ctx.set(op, [source.at(offset) for offset in info.layout.register_offsets])
 
 
+@lowers("tile_gpu.reinterpret")
+def _reinterpret(ctx: Lowering, op: OpView) -> None:
+    """Registers of neighbours are parts of one wider number, the first the lowest."""
+    source = ctx.fragment(op.operation.operands[0])
+    info = tile_info(op.operation.results[0].type)
+    before, after = len(source.registers), info.layout.num_registers
+    type_ = ctx.register_type(info.element)
+    if before >= after:
+        parts = before // after
+        groups = [source.registers[i : i + parts] for i in range(0, before, parts)]
+        ctx.set(op, [ctx.bitcast(_joined(ctx, group), type_) for group in groups])
+    else:
+        wide = [_parts(ctx, value, after // before, ctx.width(type_)) for value in source.registers]
+        ctx.set(op, [ctx.bitcast(part, type_) for group in wide for part in group])
+
+
+def _joined(ctx: Lowering, values: Sequence[Value]) -> Value:
+    """An integer made of the bits of `values`."""
+    b, width = ctx.builder, ctx.width(values[0].type)
+    wide = b.type(f"i{width * len(values)}")
+    result = None
+    for place, value in enumerate(values):
+        part = ctx.bitcast(value, b.type(f"i{width}"))
+        if part.type != wide:
+            part = b.op("arith.extui", [part], wide)
+        if place:
+            part = b.op("arith.shli", [part, b.constant(place * width, wide)], wide)
+        result = part if result is None else b.op("arith.ori", [result, part], wide)
+    assert result is not None
+    return result
+
+
+def _parts(ctx: Lowering, value: Value, count: int, width: int) -> list[Value]:
+    """The bits of `value` as integers of `width` bits."""
+    b, wide = ctx.builder, ctx.builder.type(f"i{ctx.width(value.type)}")
+    bits, narrow = ctx.bitcast(value, wide), b.type(f"i{width}")
+    parts = []
+    for place in range(count):
+        moved = bits
+        if place:
+            moved = b.op("arith.shrui", [bits, b.constant(place * width, wide)], wide)
+        parts.append(moved if narrow == wide else b.op("arith.trunci", [moved], narrow))
+    return parts
+
+
 # ---- arithmetic -------------------------------------------------------------------------------
 
 

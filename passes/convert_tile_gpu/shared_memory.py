@@ -69,12 +69,18 @@ class SharedAddress:
         self._row_base: Value | None = None
 
     @staticmethod
-    def of_layout(ctx: Lowering, info: BufferInfo, layout: Layout) -> SharedAddress:
+    def of_layout(
+        ctx: Lowering, info: BufferInfo, layout: Layout, offsets: Sequence[Value] = ()
+    ) -> SharedAddress:
+        """The place of a thread's first element of a tile that starts at `offsets`."""
         b = ctx.builder
+        place = [ctx.coordinate(layout, dim) for dim in range(layout.rank)]
+        if offsets:
+            place = [b.add(first, offset) for first, offset in zip(place, offsets, strict=True)]
         row = b.c32(0)
         for dim in info.order[:-1]:
-            row = b.add(b.mul(row, b.c32(info.shape[dim])), ctx.coordinate(layout, dim))
-        return SharedAddress(ctx, info, row, ctx.coordinate(layout, info.order[-1]))
+            row = b.add(b.mul(row, b.c32(info.shape[dim])), place[dim])
+        return SharedAddress(ctx, info, row, place[info.order[-1]])
 
     def row_and_column(self, offset: Sequence[int]) -> tuple[int, int]:
         """Constant offsets in a tile as offsets of row and column."""
@@ -137,15 +143,18 @@ def _vector_attributes(ctx: Lowering, info: BufferInfo, vector: int) -> Attribut
 
 @lowers("tile_gpu.local_store")
 def _local_store(ctx: Lowering, op: tile_gpu.LocalStoreOp) -> None:
-    write_fragment(ctx, ctx.fragment(op.value), ctx.buffers[op.buffer])
+    offsets = [ctx.scalar(offset) for offset in op.offsets]
+    write_fragment(ctx, ctx.fragment(op.value), ctx.buffers[op.buffer], offsets)
 
 
-def write_fragment(ctx: Lowering, fragment: Fragment, buffer: SharedBuffer) -> None:
-    """Every thread writes its registers; of copies, one."""
+def write_fragment(
+    ctx: Lowering, fragment: Fragment, buffer: SharedBuffer, offsets: Sequence[Value] = ()
+) -> None:
+    """Every thread writes its registers; of copies, one. `offsets`: where in the buffer."""
     info, layout = buffer.info, fragment.layout
     vector = vector_elements(layout, info)
     with ctx.only_if(ctx.owns(layout)):
-        address = SharedAddress.of_layout(ctx, info, layout)
+        address = SharedAddress.of_layout(ctx, info, layout, offsets)
         for group in layout.groups(info.order[-1], vector):
             place = address.index(*address.row_and_column(layout.register_offsets[group[0]]))
             value = pack(ctx, [fragment.registers[r] for r in group], info.element)
@@ -156,14 +165,17 @@ def write_fragment(ctx: Lowering, fragment: Fragment, buffer: SharedBuffer) -> N
 
 @lowers("tile_gpu.local_load")
 def _local_load(ctx: Lowering, op: tile_gpu.LocalLoadOp) -> None:
-    ctx.set(op, load_fragment(ctx, tile_of(op.result), ctx.buffers[op.buffer]))
+    offsets = [ctx.scalar(offset) for offset in op.offsets]
+    ctx.set(op, load_fragment(ctx, tile_of(op.result), ctx.buffers[op.buffer], offsets))
 
 
-def load_fragment(ctx: Lowering, tile: TileInfo, buffer: SharedBuffer) -> list[Value]:
-    """The registers that this thread holds of a tile in a buffer."""
+def load_fragment(
+    ctx: Lowering, tile: TileInfo, buffer: SharedBuffer, offsets: Sequence[Value] = ()
+) -> list[Value]:
+    """The registers that this thread holds of a tile in a buffer, or in a part of it."""
     info, layout = buffer.info, tile.layout
     vector = vector_elements(layout, info)
-    address = SharedAddress.of_layout(ctx, info, layout)
+    address = SharedAddress.of_layout(ctx, info, layout, offsets)
     registers: list[Value | None] = [None] * layout.num_registers
     for group in layout.groups(info.order[-1], vector):
         place = address.index(*address.row_and_column(layout.register_offsets[group[0]]))

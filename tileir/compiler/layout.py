@@ -239,6 +239,18 @@ class Layout:
             dims.insert(0, digits)
         return Layout.of(*dims)
 
+    def resize(self, size: int) -> Layout | None:
+        """The layout of a rank-1 tile whose elements are cut into parts, or are parts joined, by
+        the thread that holds them, so that there are `size`; None if another holds a part."""
+        (digits,) = self.dims
+        count = self.shape[0]
+        if size >= count:
+            return Layout.of((*digits, reg(size // count)))
+        factor = count // size
+        if self.run(0) % factor:
+            return None
+        return Layout.of((*digits[:-1], reg(digits[-1].size // factor)))
+
     def drop(self, dim: int) -> Layout:
         """The layout after a reduction: `dim` is gone, its lanes and warps hold copies."""
         return Layout(self.dims[:dim] + self.dims[dim + 1 :])

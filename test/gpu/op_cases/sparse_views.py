@@ -13,7 +13,7 @@ from .views import Accesses, View
 
 _VIEWS = (
     (View((40, 50), (16, 32), sparse=0), ((0,), (1,))),
-    (View((40, 50), (32, 16), sparse=1), ((0,), (2,))),
+    (View((40, 50), (32, 16), sparse=1), ((0,), (1,))),
     (View((40, 50), (16, 32), sparse=0, dynamic=True, strides=(1, 40)), ((1,),)),
     (View((64, 64), (8, 64), sparse=0, aligned=16), ((0,),)),
     (View((300,), (64,), sparse=0, padding="zero"), ((),)),
