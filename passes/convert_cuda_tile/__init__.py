@@ -55,7 +55,9 @@ class ConvertCudaTile(ModulePass):
         body = builder.block(gpu_module.regions[0])
         with builder.at(body):
             for op in tile_module.regions[0].blocks[0]:
-                convert = convert_entry if op.operation.name == "cuda_tile.entry" else convert_global
+                convert = (
+                    convert_entry if op.operation.name == "cuda_tile.entry" else convert_global
+                )
                 try:
                     _check_name(op)
                     convert(builder, op)

@@ -132,11 +132,7 @@ def _offset(c: Converter, op: OpView) -> None:
         offset = c.elementwise("arith.extsi", [offset], c.builder.i64)
     size = pointee_bytes(op.operation.operands[0])
     if not is_tile(pointer):
-        attributes = {
-            "rawConstantIndices": c.builder.attribute("array<i32: -2147483648>"),
-            "elem_type": c.builder.attribute(f"!llvm.array<{size} x i8>"),
-        }
-        c.set(op, c.builder.op("llvm.getelementptr", [pointer, offset], pointer.type, attributes))
+        c.set(op, c.builder.advance(pointer, offset, size))
         return
     scaled = c.elementwise("arith.muli", [offset, c.full(size, offset)])
     c.set(op, c.elementwise("arith.addi", [pointer, scaled]))

@@ -58,7 +58,9 @@ def round_from_f32(c: Converter, x: Value, to: Type, rounding: str) -> Value:
     zero where the truncation moved against the mode. NaN keeps to the ordinary conversion.
     """
     if rounding not in ("negative_inf", "positive_inf") or str(to) != "bf16":
-        return convert_float(c, x, to, "nearest_even" if rounding in ("approx", "full") else rounding)
+        return convert_float(
+            c, x, to, "nearest_even" if rounding in ("approx", "full") else rounding
+        )
     i16, i32 = c.builder.i16, c.builder.i32
     bits = c.elementwise("arith.bitcast", [x], i32)
     low = c.elementwise("arith.andi", [bits, c.full(0xFFFF, bits)])
@@ -69,9 +71,7 @@ def round_from_f32(c: Converter, x: Value, to: Type, rounding: str) -> Value:
     step = c.elementwise("arith.andi", [inexact, away])
     high = c.elementwise("arith.shrui", [bits, c.full(16, bits)])
     stepped = c.elementwise("arith.addi", [high, c.elementwise("arith.extui", [step], i32)])
-    directed = c.elementwise(
-        "arith.bitcast", [c.elementwise("arith.trunci", [stepped], i16)], to
-    )
+    directed = c.elementwise("arith.bitcast", [c.elementwise("arith.trunci", [stepped], i16)], to)
     nearest = c.elementwise("arith.truncf", [x], to)
     unordered = {"predicate": c.builder.i64_attr(FLOAT_PREDICATES.index("uno"))}
     is_nan = c.elementwise("arith.cmpf", [x, x], c.builder.i1, unordered)

@@ -25,9 +25,7 @@ _INTERPRETER = "the interpreter (backend 'interp') runs every operation"
 #: Conversions of `arith`, which work on scalars but not on our tiles.
 _CASTS = {
     f"arith.{kind}"
-    for kind in (
-        "bitcast extf extsi extui fptosi fptoui sitofp truncf trunci uitofp".split()
-    )
+    for kind in ("bitcast extf extsi extui fptosi fptoui sitofp truncf trunci uitofp".split())
 }
 
 
@@ -169,4 +167,3 @@ def is_token(type_: Type) -> bool:
 
 def is_pointer(type_: Type) -> bool:
     return isinstance(type_, PtrType)
-

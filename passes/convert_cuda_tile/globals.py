@@ -27,9 +27,7 @@ def convert_global(builder: Builder, op: OpView) -> None:
             "value": retype_to_bits(value, builder.type(f"tensor<{count}xi{width}>")),
             "addr_space": builder.i32_attr(1),
             "alignment": builder.i64_attr(alignment or element_bytes(value.type)),
-            "linkage": builder.attribute(
-                f"#llvm.linkage<{'internal' if private else 'external'}>"
-            ),
+            "linkage": builder.attribute(f"#llvm.linkage<{'internal' if private else 'external'}>"),
         },
         regions=1,
     )

@@ -118,4 +118,3 @@ def _is_padding(value: Value, view: TileViewType) -> bool:
         return False
     found = array_from_elements(attribute).reshape(-1)[0]
     return found.tobytes() == np.asarray(expected).astype(found.dtype).tobytes()
-

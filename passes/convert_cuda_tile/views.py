@@ -54,6 +54,7 @@ class Access:
 
 # ---- making views -----------------------------------------------------------------------------
 
+
 @lowers("make_tensor_view")
 def _make_tensor_view(c: Converter, op: OpView) -> None:
     result = op.operation.results[0]
@@ -142,9 +143,7 @@ def _to_width(c: Converter, value: Value, result: Value) -> Value:
 # ---- access through views ---------------------------------------------------------------------
 
 
-def access(
-    c: Converter, op: OpView, view: View, may_be_outside: int | None = None
-) -> Access:
+def access(c: Converter, op: OpView, view: View, may_be_outside: int | None = None) -> Access:
     """The tile that `op` accesses at its index, which may lie outside the index space in one
     dimension if that is given."""
     promised = list(op.inbounds) if op.inbounds is not None else [False] * len(view.tile)
@@ -162,15 +161,11 @@ def access(
         starts=[starts[d] for d in kept],
         sizes=[view.tensor.sizes[view.dim_map[d]].value for d in kept],
         strides=[view.tensor.strides[view.dim_map[d]].value for d in kept],
-        in_bounds=[
-            d != may_be_outside and (bool(promised[d]) or _divides(view, d)) for d in kept
-        ],
+        in_bounds=[d != may_be_outside and (bool(promised[d]) or _divides(view, d)) for d in kept],
         alignment=_alignment(view, folded, contiguous, multiples),
         extent_multiple=1
         if contiguous is None
-        else math.gcd(
-            view.tensor.sizes[view.dim_map[contiguous]].multiple, multiples[contiguous]
-        ),
+        else math.gcd(view.tensor.sizes[view.dim_map[contiguous]].multiple, multiples[contiguous]),
     )
 
 
@@ -200,16 +195,8 @@ def _folded_base(c: Converter, view: View, folded: Sequence[int], starts: list[V
     base = view.tensor.base
     for dim in folded:
         offset = c.builder.mul(starts[dim], view.tensor.strides[view.dim_map[dim]].value)
-        base = advance(c, base, offset, element_bytes(view.tensor.element))
+        base = c.builder.advance(base, offset, element_bytes(view.tensor.element))
     return base
-
-
-def advance(c: Converter, pointer: Value, elements: Value, size: int) -> Value:
-    attributes = {
-        "rawConstantIndices": c.builder.attribute("array<i32: -2147483648>"),
-        "elem_type": c.builder.attribute(f"!llvm.array<{size} x i8>"),
-    }
-    return c.builder.op("llvm.getelementptr", [pointer, elements], pointer.type, attributes)
 
 
 def _alignment(
@@ -347,4 +334,3 @@ def _atomic_red_view(c: Converter, op: OpView) -> None:
     value = _stored_value(c, op, tile, view)
     operands = [value, tile.base, *tile.starts, *tile.sizes, *tile.strides]
     c.builder.create("tile_gpu.atomic_red", operands, attributes=attributes)
-

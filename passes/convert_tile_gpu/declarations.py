@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
+from tileir.compiler.constants import retype_to_bits
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import TileInfo
-from tileir.dialects.elements import array_from_elements
 from tileir.ir import (
     Block,
     DenseElementsAttr,
@@ -19,6 +20,7 @@ from tileir.ir import (
     Value,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering
+from tileir.passes.convert_tile_gpu.vectors import from_memory, memory_type
 
 
 def _find_symbol(block: Block, name: str) -> bool:
@@ -31,51 +33,37 @@ def _find_symbol(block: Block, name: str) -> bool:
 
 def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result: Type) -> None:
     """Declares a function of libdevice, once for each module."""
-    block = ctx.module_body
-    if _find_symbol(block, name):
+    if _find_symbol(ctx.module_body, name):
         return
     b = ctx.builder
     arguments = ", ".join(map(str, operands))
-    saved, b.point = b.point, InsertionPoint.at_block_begin(block)
-    b.create(
-        "llvm.func",
-        attributes={
-            "sym_name": b.attribute(f'"{name}"'),
-            "function_type": b.attribute(f"!llvm.func<{result} ({arguments})>"),
-            "linkage": b.attribute("#llvm.linkage<external>"),
-        },
-        regions=1,
-    )
-    b.point = saved
+    with b.at(InsertionPoint.at_block_begin(ctx.module_body)):
+        b.create(
+            "llvm.func",
+            attributes={
+                "sym_name": StringAttr.get(name),
+                "function_type": b.attribute(f"!llvm.func<{result} ({arguments})>"),
+                "linkage": b.attribute("#llvm.linkage<external>"),
+            },
+            regions=1,
+        )
 
 
 def constant_table(ctx: Lowering, info: TileInfo, value: DenseElementsAttr) -> list[Value]:
     """Registers of a constant tile with differing elements: read from a table in memory."""
-    b, layout = ctx.builder, info.layout
-    assert layout is not None
-    type_ = ctx.register_type(info.element)
-    name = _add_table(ctx, array_from_elements(value), type_)
-    pointer = b.type("!llvm.ptr<4>")
-    base = b.op("llvm.mlir.addressof", [], pointer, {"global_name": FlatSymbolRefAttr.get(name)})
+    b, layout, size = ctx.builder, info.layout, info.element_bytes
+    pointer, word = b.type("!llvm.ptr<4>"), b.type(f"i{8 * size}")
+    table = {"global_name": FlatSymbolRefAttr.get(_add_table(ctx, info, value))}
+    base = b.op("llvm.mlir.addressof", [], pointer, table)
     first = _linear(ctx, layout, info.shape)
     registers = []
     for offset in layout.register_offsets:
         constant = int(np.ravel_multi_index(offset, info.shape))
         index = b.add(first, b.c32(constant)) if constant else first
-        attributes = {
-            "rawConstantIndices": b.attribute("array<i32: -2147483648>"),
-            "elem_type": b.attribute(_memory_type(type_)),
-        }
-        place = b.op("llvm.getelementptr", [base, index], pointer, attributes)
-        loaded = b.op("llvm.load", [place], b.type(_memory_type(type_)))
-        if str(type_) == "i1":
-            loaded = b.compare("ne", loaded, b.constant(0, loaded.type))
-        registers.append(loaded)
+        loaded = b.op("llvm.load", [b.advance(base, index, size)], word)
+        in_memory = ctx.bitcast(loaded, memory_type(ctx, info.element))
+        registers.append(from_memory(ctx, in_memory, info.element))
     return registers
-
-
-def _memory_type(type_: Type) -> str:
-    return "i8" if str(type_) == "i1" else str(type_)
 
 
 def _linear(ctx: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
@@ -88,25 +76,22 @@ def _linear(ctx: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
     return index
 
 
-def _add_table(ctx: Lowering, values: np.ndarray, type_: Type) -> str:
-    block = ctx.module_body
-    b = ctx.builder
-    name = next(n for i in range(1 << 20) if not _find_symbol(block, n := f"constant_{i}"))
-    memory = _memory_type(type_)
-    width = np.dtype(np.uint8).itemsize * values.dtype.itemsize * 8
-    bits = ", ".join(str(int(x)) for x in values.reshape(-1).view(f"i{values.dtype.itemsize}"))
-    saved, b.point = b.point, InsertionPoint.at_block_begin(block)
-    b.create(
-        "llvm.mlir.global",
-        attributes={
-            "sym_name": b.attribute(f'"{name}"'),
-            "global_type": b.attribute(f"!llvm.array<{values.size} x {memory}>"),
-            "value": b.attribute(f"dense<[{bits}]> : tensor<{values.size}xi{width}>"),
-            "addr_space": b.i32_attr(4),
-            "constant": b.attribute("unit"),
-            "linkage": b.attribute("#llvm.linkage<internal>"),
-        },
-        regions=1,
-    )
-    b.point = saved
+def _add_table(ctx: Lowering, info: TileInfo, value: DenseElementsAttr) -> str:
+    """A global with the bits of the elements; its name."""
+    b, count, width = ctx.builder, info.num_elements, 8 * info.element_bytes
+    names = (f"constant_{i}" for i in itertools.count())
+    name = next(n for n in names if not _find_symbol(ctx.module_body, n))
+    with b.at(InsertionPoint.at_block_begin(ctx.module_body)):
+        b.create(
+            "llvm.mlir.global",
+            attributes={
+                "sym_name": StringAttr.get(name),
+                "global_type": b.attribute(f"!llvm.array<{count} x i{width}>"),
+                "value": retype_to_bits(value, b.type(f"tensor<{count}xi{width}>")),
+                "addr_space": b.i32_attr(4),
+                "constant": b.attribute("unit"),
+                "linkage": b.attribute("#llvm.linkage<internal>"),
+            },
+            regions=1,
+        )
     return name

@@ -29,17 +29,7 @@ from tileir.passes.convert_tile_gpu.vectors import (
 _FAR = 1 << 30
 
 
-def byte_offset(ctx: Lowering, pointer: Value, elements: Value, size: int) -> Value:
-    """pointer + elements * size bytes."""
-    b = ctx.builder
-    attributes = {
-        "rawConstantIndices": b.attribute("array<i32: -2147483648>"),
-        "elem_type": b.attribute(f"!llvm.array<{size} x i8>"),
-    }
-    return b.op("llvm.getelementptr", [pointer, elements], pointer.type, attributes)
-
-
-def constant_offset(ctx: Lowering, pointer: Value, bytes_: int) -> Value:
+def _constant_offset(ctx: Lowering, pointer: Value, bytes_: int) -> Value:
     if bytes_ == 0:
         return pointer
     b = ctx.builder
@@ -68,7 +58,7 @@ class TensorAccess:
             self.first, self.strides, range(layout.rank), strict=True
         ):
             step = coordinate if dim == self.contiguous else b.mul(coordinate, stride)
-            self.origin = byte_offset(ctx, self.origin, step, element_bytes)
+            self.origin = b.advance(self.origin, step, element_bytes)
         self.remaining = [
             None if inside else self._remaining(size, coordinate)
             for inside, size, coordinate in zip(self.in_bounds, sizes, self.first, strict=True)
@@ -93,7 +83,7 @@ class TensorAccess:
         """Address of the register at `offset` from this thread's first element."""
         along = 0 if self.contiguous is None else offset[self.contiguous]
         row = tuple(0 if d == self.contiguous else x for d, x in enumerate(offset))
-        return constant_offset(self.ctx, self._row(row), along * self.size)
+        return _constant_offset(self.ctx, self._row(row), along * self.size)
 
     def _row(self, row: tuple[int, ...]) -> Value:
         if row not in self._rows:
@@ -101,7 +91,7 @@ class TensorAccess:
             self._rows[row] = (
                 self.origin
                 if elements is None
-                else byte_offset(self.ctx, self.origin, elements, self.size)
+                else self.ctx.builder.advance(self.origin, elements, self.size)
             )
         return self._rows[row]
 

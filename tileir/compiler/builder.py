@@ -44,9 +44,10 @@ class Builder:
         self.index = IndexType.get(self.context)
 
     @contextlib.contextmanager
-    def at(self, block: Block) -> Iterator[None]:
-        """Builds at the end of `block`."""
-        saved, self.point = self.point, InsertionPoint(block)
+    def at(self, place: Block | InsertionPoint) -> Iterator[None]:
+        """Builds at the end of a block, or at an insertion point."""
+        saved = self.point
+        self.point = InsertionPoint(place) if isinstance(place, Block) else place
         try:
             yield
         finally:
@@ -132,7 +133,7 @@ class Builder:
     def c64(self, value: int) -> Value:
         return self.constant(value, self.i64)
 
-    # ---- integer arithmetic ------------------------------------------------------------------
+    # ---- integers and addresses ---------------------------------------------------------------
 
     def add(self, a: Value, b: Value) -> Value:
         return self.op("arith.addi", [a, b], a.type)
@@ -142,6 +143,14 @@ class Builder:
 
     def mul(self, a: Value, b: Value) -> Value:
         return self.op("arith.muli", [a, b], a.type)
+
+    def advance(self, pointer: Value, elements: Value, element_bytes: int) -> Value:
+        """pointer + elements * element_bytes."""
+        attributes = {
+            "rawConstantIndices": self.attribute("array<i32: -2147483648>"),
+            "elem_type": self.attribute(f"!llvm.array<{element_bytes} x i8>"),
+        }
+        return self.op("llvm.getelementptr", [pointer, elements], pointer.type, attributes)
 
     def compare(self, predicate: str, a: Value, b: Value, result: Type | None = None) -> Value:
         """Integer comparison; `predicate` as in the text of arith.cmpi: eq, slt, ult, ..."""
