@@ -133,7 +133,7 @@ def update(parts: list[Lanes], out: Tile, operation: Callable[..., Tile], *opera
         positions = lanes.positions()
         mine = [x.ravel() if lanes.active is None else x[lanes.active] for x in operands]
         old = np.empty(positions.shape, lanes.flat.dtype)
-        for turn in _turns(positions):
+        for turn in turns(positions):
             where = positions[turn]
             before = lanes.flat[where]
             after = operation(before, *(x[turn] for x in mine))
@@ -147,7 +147,7 @@ def update(parts: list[Lanes], out: Tile, operation: Callable[..., Tile], *opera
     return changed
 
 
-def _turns(positions: Tile) -> list[Any]:
+def turns(positions: Tile) -> list[Any]:
     """Groups of lanes without a repeated position, in an order that keeps repeats in sequence."""
     if positions.size <= 1 or np.unique(positions).size == positions.size:
         return [slice(None)]

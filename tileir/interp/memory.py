@@ -103,11 +103,17 @@ class AddressSpace:
 
     def address_of(self, array: np.ndarray) -> int:
         """The address in this space of the first element of a mapped array."""
-        host = address(array)
+        found = self.simulated(address(array))
+        if found is None:
+            raise LaunchError("this array is not among the arguments")
+        return found
+
+    def simulated(self, host: int) -> int | None:
+        """The address in this space of a host address, None if no mapped array has it."""
         for start, buffer, _ in self._host:
             if start <= host <= start + buffer.size:
                 return buffer.base + host - start
-        raise LaunchError("this array is not among the arguments")
+        return None
 
     def allocate(self, data: Tile, name: str, alignment: int = 1) -> Buffer:
         """A new buffer of bytes (uint8), aligned to at least 256."""

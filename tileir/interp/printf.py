@@ -46,7 +46,7 @@ def compile_format(text: str, formats: Sequence[Format]) -> Callable[..., str]:
 
 def _printer(match: re.Match[str], fmt: Format) -> Callable[[Tile], str]:
     _, flags, width, precision, _, conversion = match.groups()
-    one = _element_printer(flags, width, precision or "", conversion)
+    one = element_printer(flags, width, precision or "", conversion)
     read = _reader(conversion, fmt)
 
     def show(tile: Tile) -> str:
@@ -79,7 +79,7 @@ def _reader(conversion: str, fmt: Format) -> Callable[[Tile], Tile]:
     return lambda tile: np.trunc(to_float64(tile, fmt)).astype(np.int64)
 
 
-def _element_printer(
+def element_printer(
     flags: str, width: str, precision: str, conversion: str
 ) -> Callable[[Any], str]:
     if conversion in "sn":

@@ -1,0 +1,1 @@
+"""PTX functions to Python functions: one for each basic block."""

@@ -1,0 +1,1 @@
+"""The machine that runs translated code: warps, memory, barriers, asynchronous operations."""
