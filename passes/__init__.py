@@ -48,6 +48,8 @@ _ENTRIES = [
               "Keep the products of a loop in flight into its next round"),
     PassEntry("specialize-warps", "specialize_warps", "SpecializeWarps",
               "Let one thread fetch tiles while the other warps compute"),
+    PassEntry("host-tensor-maps", "host_tensor_maps", "HostTensorMaps",
+              "Have the launcher make tensor maps and pass them as parameters"),
     PassEntry("pipeline-loads", "pipeline_loads", "PipelineLoads",
               "Overlap the loads of a loop's matrix operands with its computation"),
     PassEntry("assign-layouts", "assign_layouts", "AssignLayouts",
@@ -62,6 +64,8 @@ _ENTRIES = [
               "Order conflicting accesses to shared memory with barriers"),
     PassEntry("convert-tile-gpu", "convert_tile_gpu", "ConvertTileGPU",
               "Lower tile_gpu to the code of one thread: gpu, scf, arith, nvgpu and nvvm"),
+    PassEntry("pass-maps-by-value", "pass_maps_by_value", "PassMapsByValue",
+              "Mark tensor maps among a kernel's parameters as passed by value"),
 ]  # fmt: skip
 
 #: Every pass of this package by its name on the command line.

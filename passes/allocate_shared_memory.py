@@ -1,7 +1,8 @@
 """allocate-shared-memory: where each buffer lies.
 
 Buffers whose lives do not overlap share memory. A buffer lives from its first use to its last; a
-use inside a loop, of a buffer made outside, keeps it alive for the whole loop.
+use inside a loop, of a buffer made outside, keeps it alive for the whole loop; likewise inside
+specialised warps, which run side by side.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, StringAttr, V
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
+
+#: A buffer from outside that is used in one of these lives as long as they run.
+_WHOLE = ("scf.for", "scf.while", "tile_gpu.specialize")
 
 SHARED_BYTES_ATTRIBUTE = "tile_gpu.shared_bytes"
 
@@ -87,13 +91,13 @@ def _end(op: OpView, position: dict[OpView, int]) -> int:
 def _seen_from(
     alloc: OpView, user: OpView, position: dict[OpView, int], end: dict[OpView, int]
 ) -> tuple[int, int]:
-    """The life that a use asks for: the outermost loop around it that does not hold the
-    allocation, or just the use."""
+    """The life that a use asks for: the outermost loop (or split of warps) around it that does not hold
+    the allocation, or just the use."""
     home = alloc.operation.parent
     span = (position[user.operation.opview], position[user.operation.opview])
     parent = user.operation.parent
     while parent is not None and parent != home:
-        if parent.name in ("scf.for", "scf.while"):
+        if parent.name in _WHOLE:
             span = (position[parent.opview], end[parent.opview])
         parent = parent.parent
     return span

@@ -14,6 +14,9 @@ from tileir.passes.walk import kernels, walk
 
 NUM_WARPS_ATTRIBUTE = "tile_gpu.num_warps"
 
+#: Warps of the producer in a specialised kernel: registers are shared out among warpgroups.
+PRODUCER_WARPS = 4
+
 #: Accumulator elements that a thread holds comfortably beside its operands.
 _ACCUMULATORS_PER_THREAD = 64
 #: Elements of one tile that a thread holds comfortably beside a few others.
@@ -49,6 +52,12 @@ def num_warps_of(kernel: Operation) -> int:
     if NUM_WARPS_ATTRIBUTE not in kernel.attributes:
         return 4
     return IntegerAttr(kernel.attributes[NUM_WARPS_ATTRIBUTE]).value
+
+
+def block_threads(kernel: Operation) -> int:
+    """Threads of a block: the kernel's warps, and those of a producer beside them."""
+    specialised = any(op.operation.name == "tile_gpu.specialize" for op in walk(kernel))
+    return 32 * (num_warps_of(kernel) + (PRODUCER_WARPS if specialised else 0))
 
 
 def _hint(kernel: Operation, key: str) -> int | None:

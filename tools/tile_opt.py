@@ -116,11 +116,12 @@ def _translate(command_line: CommandLine, stage: str) -> int:
 
 def _register_lowerings(command_line: CommandLine) -> list[str]:
     """Makes --lower-to-STAGE a pipeline of the driver. Returns the stages."""
-    from tileir.compiler.pipeline import MLIR_STAGES, STAGES, pipeline_text
+    from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, pipeline_text
     from tileir.dialects import register_pipeline
 
+    options = Options(command_line.target, command_line.opt_level)
     for stage in MLIR_STAGES:
-        text = pipeline_text(stage, command_line.target, command_line.opt_level)
+        text = pipeline_text(stage, options)
         inner = text.removeprefix("builtin.module(").removesuffix(")")
         name = f"lower-to-{stage.replace('_', '-')}"
         register_pipeline(name, f"Compile up to the stage {stage}", inner)

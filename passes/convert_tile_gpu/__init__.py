@@ -23,7 +23,7 @@ from tileir.ir import (
 from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
 from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.choose_num_warps import block_threads, num_warps_of
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
     async_copies,
     atomics,
@@ -35,6 +35,8 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     product,
     reductions,
     shared_memory,
+    specialization,
+    tensor_memory,
     tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
@@ -77,7 +79,7 @@ class ConvertTileGPU(ModulePass):
             "sym_name": kernel.attributes["sym_name"],
             "function_type": TypeAttr.get(FunctionType.get(inputs, [])),
             "gpu.kernel": UnitAttr.get(),
-            "nvvm.reqntid": builder.attribute(f"array<i32: {32 * num_warps}, 1, 1>"),
+            "nvvm.reqntid": builder.attribute(f"array<i32: {block_threads(kernel)}, 1, 1>"),
         }
         new = builder.create("gpu.func", attributes=attributes, regions=1)
         body = builder.block(new.regions[0], inputs)
@@ -105,16 +107,15 @@ def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value |
          if op.operation.name == "tile_gpu.alloc"),
         default=_SHARED_ALIGNMENT,
     )  # fmt: skip
-    saved, b.point = b.point, InsertionPoint.at_block_begin(module_body)
-    b.create(
-        "memref.global",
-        attributes={
-            "sym_name": b.attribute(f'"{name}"'),
-            "sym_visibility": b.attribute('"private"'),
-            "type": b.attribute(str(type_)),
-            "initial_value": b.attribute("unit"),
-            "alignment": b.i64_attr(alignment),
-        },
-    )
-    b.point = saved
+    with b.at(InsertionPoint.at_block_begin(module_body)):
+        b.create(
+            "memref.global",
+            attributes={
+                "sym_name": StringAttr.get(name),
+                "sym_visibility": StringAttr.get("private"),
+                "type": TypeAttr.get(type_),
+                "initial_value": UnitAttr.get(),
+                "alignment": b.i64_attr(alignment),
+            },
+        )
     return b.op("memref.get_global", [], type_, {"name": FlatSymbolRefAttr.get(name)})

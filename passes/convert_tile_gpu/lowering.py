@@ -40,8 +40,9 @@ _REGISTER_TYPES = {"f8E4M3FN": "i8", "f8E5M2": "i8", "tf32": "f32"}
 
 
 def scalar_type(builder: Builder, type_: Type) -> Type:
-    """The type of the register that holds a scalar."""
-    name = _REGISTER_TYPES.get(str(type_))
+    """The type of the register that holds a scalar, or the address of a tensor map."""
+    text = str(type_)
+    name = "!llvm.ptr" if text.startswith("!tile_gpu.tensor_map") else _REGISTER_TYPES.get(text)
     return type_ if name is None else builder.type(name)
 
 
@@ -95,7 +96,9 @@ class Lowering:
         self.lane = b.op("arith.andi", [self.thread, b.c32(31)], b.i32)
         self.warp = b.op("arith.shrui", [self.thread, b.c32(5)], b.i32)
         #: Values needed everywhere are built before this operation, so that they dominate.
-        self._prologue_end = b.create("arith.constant", [], [b.i32], {"value": b.i32_attr(0)})
+        self._prologue_end = self._anchor()
+        #: number of the barrier that all threads here meet at, None for that of the whole block
+        self._barrier: int | None = None
 
     # ---- values ------------------------------------------------------------------------------
 
@@ -159,11 +162,33 @@ class Lowering:
 
     def in_prologue(self, build: Callable[[], Value]) -> Value:
         """A value built at the start of the kernel, where it dominates everything."""
-        saved, self.builder.point = self.builder.point, InsertionPoint(self._prologue_end)
-        try:
+        with self.builder.at(InsertionPoint(self._prologue_end)):
             return build()
+
+    def _anchor(self) -> Operation:
+        b = self.builder
+        return b.create("arith.constant", [], [b.i32], {"value": b.i32_attr(0)})
+
+    @contextlib.contextmanager
+    def some_warps(self, barrier: int) -> Iterator[None]:
+        """What is built inside runs in the first `num_warps` warps of a block with more; they meet
+        at a barrier of their own, and values that only they need are built here."""
+        saved = self._prologue_end, self._coordinates, self._barrier
+        self._prologue_end, self._coordinates, self._barrier = self._anchor(), {}, barrier
+        try:
+            yield
         finally:
-            self.builder.point = saved
+            self._prologue_end, self._coordinates, self._barrier = saved
+
+    def barrier(self) -> None:
+        """Waits for all threads that run this code."""
+        b = self.builder
+        if self._barrier is None:
+            b.create("gpu.barrier")
+            return
+        attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
+        operands = [b.c32(self._barrier), b.c32(32 * self.num_warps)]
+        b.create("nvvm.barrier", operands, attributes=attributes)
 
     def coordinate(self, layout: Layout, dim: int) -> Value:
         """Coordinate along `dim` of this thread's first element (i32)."""

@@ -23,12 +23,12 @@ def shared_by_all(
     b, buffer, info = ctx.builder, ctx.buffers[scratch], tile_info(result.type)
     if info is not None:
         write_fragment(ctx, Fragment(info, tuple(values)), buffer)
-        b.create("gpu.barrier")
+        ctx.barrier()
         return load_fragment(ctx, info, buffer)
     first = b.constant(0, b.index)
     with ctx.only_if(ctx.owner_of(None)):
         _write_scalar(ctx, values[0], buffer, first)
-    b.create("gpu.barrier")
+    ctx.barrier()
     return load_elements(ctx, buffer, first, 1)
 
 

@@ -48,7 +48,14 @@ def _stage(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.barrier")
 def _barrier(ctx: Lowering, op: OpView) -> None:
-    ctx.builder.create("gpu.barrier")
+    ctx.barrier()
+
+
+def address(ctx: Lowering, buffer: SharedBuffer) -> Value:
+    """Where a buffer starts in the shared window (i32), as instructions without a memref want it."""
+    b = ctx.builder
+    index = b.op("memref.extract_aligned_pointer_as_index", [buffer.memref], b.index)
+    return b.op("arith.index_cast", [index], b.i32)
 
 
 # ---- addresses ----------------------------------------------------------------------------------

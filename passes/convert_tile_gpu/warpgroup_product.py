@@ -13,6 +13,7 @@ from tileir.compiler.tile_types import is_buffer_type
 from tileir.compiler.wgmma import DEPTH, ROWS, OperandDescriptor, WarpgroupGrid
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
+from tileir.passes.convert_tile_gpu.shared_memory import address
 
 
 class WarpgroupProduct:
@@ -111,11 +112,9 @@ class _Descriptor:
         self.ctx = ctx
         self.form = OperandDescriptor.of(buffer.info, depth_dim)
         self.transposed = not self.form.along_depth
-        address = b.op("memref.extract_aligned_pointer_as_index", [buffer.memref], b.index)
-        address = b.op("arith.index_cast", [address], b.i32)
         skip = b.mul(group, b.c32(self.form.group_bytes(extent)))
-        address = b.op("arith.shrui", [b.add(address, skip), b.c32(4)], b.i32)
-        wide = b.op("arith.extui", [address], b.i64)
+        start = b.op("arith.shrui", [b.add(address(ctx, buffer), skip), b.c32(4)], b.i32)
+        wide = b.op("arith.extui", [start], b.i64)
         self.base = b.op("arith.ori", [wide, b.c64(self.form.constant_bits)], b.i64)
 
     def operands(self, outer: int, depth: int) -> list[Value]:

@@ -1,7 +1,7 @@
 """The compiler: from a module of cuda_tile to PTX and cubin.
 
-    program = tileir.compile("matmul.tilebc", target="sm_90a")
-    program.stage("tile_gpu"), program.ptx, program.cubin, program.kernels["matmul"]
+program = tileir.compile("matmul.tilebc", target="sm_90a")
+program.stage("tile_gpu"), program.ptx, program.cubin, program.kernels["matmul"]
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tileir.compiler.cache import ProgramCache
-from tileir.compiler.pipeline import MLIR_STAGES, STAGES
-from tileir.errors import TileError, UnsupportedError
+from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options
+from tileir.errors import TileError
 
 if TYPE_CHECKING:
     from tileir.compiler.program import Program
@@ -34,6 +34,8 @@ def compile(
 
     `source`: a path, text, Tile IR or MLIR bytecode, or an `mlir.ir.Module`, which stays as it
     is. `target`: `sm_80` to `sm_121a`; a bare name from sm_90 on means its `a` variant.
+    `launch`: kernels compiled as `plain` have exactly the entry's parameters and grid, and any
+    launcher can use them; `managed` ones may have more parameters, which `tileir.runtime` fills.
     `isolate=False` runs LLVM in this process, which it ends on errors of its own. A program that
     this process has compiled before is returned again unless `cache=False`. `ptxas` is the path
     of the assembler, which runs when the cubin is first asked for.
@@ -47,18 +49,16 @@ def compile(
 
     if opt_level not in range(4):
         raise TileError(f"optimisation level must be 0 to 3, not {opt_level}")
-    if launch != "plain":
-        raise UnsupportedError(
-            f"launch mode '{launch}' is not available", remedy="use launch='plain'"
-        )
-    name = str(Target.parse(target))
+    if launch not in ("plain", "managed"):
+        raise TileError(f"launch mode must be 'plain' or 'managed', not '{launch}'")
+    options = Options(str(Target.parse(target)), opt_level, launch)
 
     def make() -> Program:
-        return Program(parse(source), name, opt_level, isolate, ptxas)
+        return Program(parse(source), options, isolate, ptxas)
 
     if not cache:
         return make()
-    return _programs.get(source, (name, opt_level, isolate, ptxas), make)
+    return _programs.get(source, (options, isolate, ptxas), make)
 
 
 def translate(
@@ -79,5 +79,3 @@ def __getattr__(name: str) -> Any:
 
         return Program
     raise AttributeError(f"module 'tileir.compiler' has no attribute '{name}'")
-
-

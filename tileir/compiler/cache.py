@@ -26,7 +26,9 @@ class ProgramCache:
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, source: Any, options: tuple[Hashable, ...], make: Callable[[], Program]) -> Program:
+    def get(
+        self, source: Any, options: tuple[Hashable, ...], make: Callable[[], Program]
+    ) -> Program:
         """The program made from `source` with `options`, made now if it is not there."""
         digest = _digest(source)
         if digest is None:

@@ -199,9 +199,7 @@ class Layout:
     def free_strides(self, owner: Owner, total: int) -> list[tuple[int, int]]:
         """`(stride, size)` of the parts of the lane or warp index that no digit reads: threads
         that differ only there hold copies. Least significant first."""
-        taken = sorted(
-            (d.stride, d.size) for d in itertools.chain(*self.dims) if d.owner is owner
-        )
+        taken = sorted((d.stride, d.size) for d in itertools.chain(*self.dims) if d.owner is owner)
         free, position = [], 1
         for stride, size in taken:
             if stride > position:
@@ -259,8 +257,7 @@ class Layout:
         """The layout of a tile that broadcasts to this one: no digits where `shape` is 1."""
         return Layout(
             tuple(
-                () if size == 1 else digits
-                for size, digits in zip(shape, self.dims, strict=True)
+                () if size == 1 else digits for size, digits in zip(shape, self.dims, strict=True)
             )
         )
 

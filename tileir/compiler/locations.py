@@ -15,9 +15,7 @@ def plain_location(location: Location) -> Location:
     if location.is_a_file():
         return location
     if location.is_a_callsite():
-        return Location.callsite(
-            plain_location(location.callee), [plain_location(location.caller)]
-        )
+        return Location.callsite(plain_location(location.callee), [plain_location(location.caller)])
     if location.is_a_name():
         return plain_location(location.child_loc)
     node = debug_node(location.attr)

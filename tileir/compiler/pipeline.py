@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 #: Stages that are modules of MLIR, in order.
 MLIR_STAGES = ("cuda_tile", "tile_gpu", "nvgpu", "nvvm")
 #: Stages that are text, each made from the module at the stage `nvvm`.
@@ -10,11 +13,24 @@ TEXT_STAGES = ("llvmir", "ptx", "sass")
 STAGES = (*MLIR_STAGES, *TEXT_STAGES)
 
 
-def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
+@dataclass(frozen=True)
+class Options:
+    """What a compilation is asked for.
+
+    `launch`: `plain` kernels have exactly the entry's parameters and any launcher can use them;
+    `managed` ones may have more, which our launcher knows to fill.
+    """
+
+    target: str = "sm_90a"
+    opt_level: int = 3
+    launch: Literal["plain", "managed"] = "plain"
+
+
+def passes_of(stage: str, options: Options) -> list[str]:
     """The passes that lead from the stage before to `stage`."""
     if stage == "cuda_tile":
         return [
-            f"attach-target{{chip={target} opt-level={opt_level}}}",
+            _attach_target(options),
             # Constants and identities of the program itself, before anything depends on form.
             "canonicalize",
             "cse",
@@ -37,6 +53,9 @@ def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
             "choose-num-warps",
             "choose-products",
             "overlap-products",
+            # A producer for what tensor memory accesses can fetch, cp.async for the rest.
+            "specialize-warps",
+            "host-tensor-maps",
             "pipeline-loads",
             "cse",
             "assign-layouts",
@@ -54,12 +73,18 @@ def passes_of(stage: str, target: str, opt_level: int) -> list[str]:
     if stage == "nvvm":
         # Upstream, in C++. Lowering gpu takes scf, arith, math, vector and memref along.
         inner = ["convert-nvgpu-to-nvvm", "convert-scf-to-cf", "convert-gpu-to-nvvm"]
-        return [f"gpu.module({','.join([*inner, 'reconcile-unrealized-casts'])})"]
+        lower = f"gpu.module({','.join([*inner, 'reconcile-unrealized-casts'])})"
+        return [lower, "pass-maps-by-value"]
     raise ValueError(f"unknown stage '{stage}'")
 
 
-def pipeline_text(stage: str, target: str = "sm_90a", opt_level: int = 3) -> str:
+def _attach_target(options: Options) -> str:
+    managed = " managed=true" if options.launch == "managed" else ""
+    return f"attach-target{{chip={options.target} opt-level={options.opt_level}{managed}}}"
+
+
+def pipeline_text(stage: str, options: Options) -> str:
     """The textual pipeline from a module of `cuda_tile` to `stage`."""
     stages = MLIR_STAGES[: MLIR_STAGES.index(stage) + 1]
-    passes = [text for each in stages for text in passes_of(each, target, opt_level)]
+    passes = [text for each in stages for text in passes_of(each, options)]
     return f"builtin.module({','.join(passes)})"

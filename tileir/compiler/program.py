@@ -6,17 +6,19 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, TypeVar
 
-from tileir.compiler.pipeline import MLIR_STAGES, STAGES, passes_of
+from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, passes_of
 from tileir.dialects.diagnostics import RemarkCollector
 from tileir.errors import TileError
 from tileir.ir import IntegerAttr, Module, StringAttr
 
 if TYPE_CHECKING:
     from tileir.compiler.toolchain import Assembly
-    from tileir.runtime.metadata import KernelInfo
+    from tileir.runtime.expressions import Expression
+    from tileir.runtime.metadata import HiddenParameter, KernelInfo
 
 
 _Result = TypeVar("_Result")
@@ -32,17 +34,14 @@ class Program:
     timings   seconds that each stage took, as far as it has run
     """
 
-    def __init__(
-        self, source: Module, target: str, opt_level: int, isolate: bool, ptxas: str | None
-    ):
-        self.target = target
-        self.opt_level = opt_level
+    def __init__(self, source: Module, options: Options, isolate: bool, ptxas: str | None):
+        self.options = options
         self.timings: dict[str, float] = {}
         self._source = source
         self._isolate = isolate
         self._ptxas = ptxas
         self._assembly: Assembly | None = None
-        self._launch_facts: dict[str, tuple[int, int]] = {}
+        self._launch_facts: dict[str, _LaunchFacts] = {}
         with RemarkCollector(source.context) as remarks:
             module = self._lower("nvvm", self.timings)
         self._remarks = tuple(remarks.texts)
@@ -66,14 +65,17 @@ class Program:
         reports = self._assembly.reports if self._assembly else {}
         infos = {}
         for name, parameters in _entries(self._source):
-            threads, shared = self._launch_facts[name]
+            facts = self._launch_facts[name]
             report = reports.get(name)
             infos[name] = KernelInfo(
                 name=name,
                 parameters=parameters,
-                block=(threads, 1, 1),
-                target=self.target,
-                shared_bytes=shared,
+                block=(facts.threads, 1, 1),
+                target=self.options.target,
+                shared_bytes=facts.shared_bytes,
+                launch=self.options.launch,
+                grid=facts.grid,
+                hidden=facts.hidden,
                 ptx_version=version[1],
                 registers=report.registers if report else None,
                 spill_bytes=report.spill_bytes if report else None,
@@ -111,7 +113,7 @@ class Program:
         module = Module.parse(_to_bytecode(self._source), self._source.context)
         for stage in MLIR_STAGES:
             with _stopwatch(timings, stage):
-                run_passes(module, passes_of(stage, self.target, self.opt_level))
+                run_passes(module, passes_of(stage, self.options))
             if stage == "tile_gpu":
                 self._launch_facts = dict(_launch_facts(module))
             if stage == last:
@@ -132,12 +134,13 @@ class Program:
 
     def _assembled(self) -> Assembly:
         if self._assembly is None:
-            from tileir.compiler.toolchain import assemble
-
-            self._assembly = self._timed(
-                "cubin", lambda: assemble(self.ptx, self.target, self.opt_level, self._ptxas)
-            )
+            self._assembly = self._timed("cubin", self._assemble)
         return self._assembly
+
+    def _assemble(self) -> Assembly:
+        from tileir.compiler.toolchain import assemble
+
+        return assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
 
     def _timed(self, stage: str, run: Callable[[], _Result]) -> _Result:
         with _stopwatch(self.timings, stage):
@@ -172,13 +175,29 @@ def _entries(source: Module) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield name, tuple(str(t).removeprefix("!cuda_tile.") for t in types)
 
 
-def _launch_facts(module: Module) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Threads per block and bytes of shared memory of each kernel, from the stage tile_gpu."""
+@dataclass(frozen=True)
+class _LaunchFacts:
+    """What a launcher must know that is decided on the way to the stage tile_gpu."""
+
+    threads: int
+    shared_bytes: int
+    grid: tuple[Expression, Expression, Expression]
+    hidden: tuple[HiddenParameter, ...]
+
+
+def _launch_facts(module: Module) -> Iterator[tuple[str, _LaunchFacts]]:
     from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
-    from tileir.passes.choose_num_warps import num_warps_of
+    from tileir.passes.choose_num_warps import block_threads
+    from tileir.passes.launch_contract import hidden_parameters, launch_grid
     from tileir.passes.walk import kernels
 
     for kernel in kernels(module.operation):
-        name = StringAttr(kernel.attributes["sym_name"]).value
-        shared = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
-        yield name, (32 * num_warps_of(kernel), shared)
+        yield (
+            StringAttr(kernel.attributes["sym_name"]).value,
+            _LaunchFacts(
+                threads=block_threads(kernel),
+                shared_bytes=IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value,
+                grid=launch_grid(kernel),
+                hidden=hidden_parameters(kernel),
+            ),
+        )

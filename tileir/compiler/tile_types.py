@@ -182,6 +182,10 @@ class BufferInfo:
             + byte % CHUNK_BYTES
         )
 
+    def byte_of(self, coordinates: Sequence[int]) -> int:
+        """Byte offset within a stage of the element at `coordinates`."""
+        return int(self.offsets(np.array(coordinates)))
+
 
 _BUFFER = re.compile(r"!tile_gpu\.buffer<((?:\d+x)+)(\w+)(.*)>")
 
@@ -209,6 +213,11 @@ def operand_of(product: OpView, index: int) -> TileInfo | BufferInfo:
     """The parts of the type of an operand of a matrix product."""
     value = product.operation.operands[index]
     return buffer_info(value.type) if is_buffer_type(value.type) else tile_of(value)
+
+
+def tensor_map_box(type_: Type) -> BufferInfo:
+    """The box of `!tile_gpu.tensor_map`, as the buffer that it fills."""
+    return _parse_buffer(str(type_).replace("tensor_map", "buffer", 1))
 
 
 def swizzle_for(row_bytes: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tileir.compiler import codegen
 from tileir.compiler.passes import run_passes
-from tileir.compiler.pipeline import MLIR_STAGES, passes_of
+from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
 from tileir.compiler.target import Target
 from tileir.errors import TileError
 from tileir.ir import Operation
@@ -25,8 +25,9 @@ def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | No
     if stage != "cuda_tile":
         target, opt_level = str(target_of(module.operation)), opt_level_of(module.operation)
         first += 1
+    options = Options(target, opt_level)
     for following in MLIR_STAGES[first:]:
-        run_passes(module, passes_of(following, target, opt_level))
+        run_passes(module, passes_of(following, options))
     if to == "llvmir":
         return codegen.to_llvmir(module)
     ptx = codegen.to_ptx(module)

@@ -134,5 +134,3 @@ def readable(buffer: BufferInfo, depth_dim: int, block: int) -> bool:
         return False
     along_depth = buffer.order[-1] == depth_dim
     return block % 8 == 0 if along_depth else block % buffer.panel == 0
-
-

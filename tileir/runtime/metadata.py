@@ -127,7 +127,7 @@ class KernelInfo:
             launch=reader.one_of("launch", ("plain", "managed"), "plain"),
             grid=_grid(reader),
             hidden=tuple(
-                _hidden(one, len(parameters), reader) for one in reader.take("hidden", list, [])
+                hidden_parameter_from_json(one, len(parameters)) for one in reader.take("hidden", list, [])
             ),
         )
 
@@ -179,7 +179,9 @@ def _grid(reader: _Reader) -> tuple[Expression, Expression, Expression]:
     return (value[0], value[1], value[2])
 
 
-def _hidden(data: Any, parameter_count: int, reader: _Reader) -> HiddenParameter:
+def hidden_parameter_from_json(data: Any, parameter_count: int) -> HiddenParameter:
+    """Reads what `to_json` of a hidden parameter wrote, for a kernel whose entry has so many
+    parameters."""
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if kind == "tensor_map":
         return TensorMapRecipe.from_json(data, parameter_count)
@@ -187,4 +189,4 @@ def _hidden(data: Any, parameter_count: int, reader: _Reader) -> HiddenParameter
         return Workspace(check(data.get("bytes"), parameter_count), bool(data.get("zeroed")))
     if kind == "scalar":
         return HiddenScalar(check(data.get("value"), parameter_count))
-    raise reader.error(f"unknown hidden parameter {data!r}")
+    raise LaunchError(f"metadata: unknown hidden parameter {data!r}")

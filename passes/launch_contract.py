@@ -1,0 +1,67 @@
+"""What a kernel asks of its launcher beyond the entry's parameters and grid, as attributes.
+
+`tile_gpu.hidden_parameters`: how to fill the parameters after the entry's own, one JSON text each.
+`tile_gpu.launch_grid`: the grid to start, as three expressions, where it is not the program's.
+(Both in the terms of `tileir.runtime.metadata`.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tileir.ir import ArrayAttr, FunctionType, Operation, StringAttr, Type, TypeAttr, Value
+from tileir.runtime.expressions import Expression
+from tileir.runtime.metadata import (
+    PROGRAM_GRID,
+    HiddenParameter,
+    HiddenScalar,
+    hidden_parameter_from_json,
+)
+
+_HIDDEN_ATTRIBUTE = "tile_gpu.hidden_parameters"
+_GRID_ATTRIBUTE = "tile_gpu.launch_grid"
+
+
+def add_hidden_parameter(kernel: Operation, type_: Type, recipe: HiddenParameter) -> Value:
+    """Appends a parameter that the launcher fills by `recipe`."""
+    body = kernel.regions[0].blocks[0]
+    value = body.add_argument(type_, kernel.location)
+    types = [argument.type for argument in body.arguments]
+    kernel.attributes["function_type"] = TypeAttr.get(FunctionType.get(types, []))
+    known = _texts(kernel, _HIDDEN_ATTRIBUTE)
+    _set_texts(kernel, _HIDDEN_ATTRIBUTE, [*known, json.dumps(recipe.to_json())])
+    return value
+
+
+def hidden_parameters(kernel: Operation) -> tuple[HiddenParameter, ...]:
+    texts = _texts(kernel, _HIDDEN_ATTRIBUTE)
+    count = len(kernel.regions[0].blocks[0].arguments) - len(texts)
+    return tuple(hidden_parameter_from_json(json.loads(text), count) for text in texts)
+
+
+def set_launch_grid(kernel: Operation, grid: Sequence[Expression]) -> None:
+    _set_texts(kernel, _GRID_ATTRIBUTE, [json.dumps(extent) for extent in grid])
+
+
+def launch_grid(kernel: Operation) -> tuple[Expression, Expression, Expression]:
+    texts = _texts(kernel, _GRID_ATTRIBUTE)
+    if not texts:
+        return PROGRAM_GRID
+    x, y, z = (json.loads(text) for text in texts)
+    return (x, y, z)
+
+
+def program_grid(kernel: Operation, type_: Type) -> list[Value]:
+    """Hidden parameters that hold the extents of the program's grid."""
+    return [add_hidden_parameter(kernel, type_, HiddenScalar(extent)) for extent in PROGRAM_GRID]
+
+
+def _texts(kernel: Operation, name: str) -> list[str]:
+    if name not in kernel.attributes:
+        return []
+    return [StringAttr(text).value for text in ArrayAttr(kernel.attributes[name])]
+
+
+def _set_texts(kernel: Operation, name: str, texts: Sequence[str]) -> None:
+    kernel.attributes[name] = ArrayAttr.get([StringAttr.get(text) for text in texts])
