@@ -15,6 +15,7 @@ from tileir.dialects.cuda_tile import TileType
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.split_tile.forms import shape_of
 from tileir.passes.split_tile.operations import (
+    LOADS,
     LOOPS,
     STORES,
     TERMINATORS,
@@ -96,8 +97,8 @@ def _stays(op: OpView, block: Block, outside: set[OpView], inside: list[OpView])
     if is_pure(op):
         # Moved in front of what comes before it, which a `loop` might never leave.
         return not may_be_undefined(op) or not any(_may_not_end(each) for each in inside)
-    if any(not is_pure(each) for each in inside):
-        return False
+    if not all(is_pure(each) or each.operation.name in LOADS for each in inside):
+        return False  # (loads without tokens between may run before or after it)
     return not _worth_slicing(op)
 
 
