@@ -89,6 +89,9 @@ void printAssumePredicate(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 mlir::ParseResult parseConstantValue(mlir::OpAsmParser &parser, mlir::ElementsAttr &value);
 void printConstantValue(mlir::OpAsmPrinter &printer, mlir::ElementsAttr value);
 
+/// `[0.0 : f32, -1 : i32]`, the identities of a reduction.
+mlir::ParseResult parseIdentities(mlir::OpAsmParser &parser, mlir::ArrayAttr &identities);
+
 /// `optimization_hints=<...>`, which may be absent.
 mlir::ParseResult parseOptionalHints(mlir::OpAsmParser &parser, mlir::OperationState &result,
                                      mlir::StringAttr name);

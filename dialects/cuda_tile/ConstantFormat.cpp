@@ -1,4 +1,4 @@
-// Syntax of constant values: `<f32: [0.5, 1.0]> : tile<2xf32>`.
+// Syntax of constants, `<f32: [0.5, 1.0]> : tile<2xf32>`, and identities.
 
 #include "AsmFormat.h"
 
@@ -78,11 +78,58 @@ ParseResult ValueParser::parseList(unsigned depth) {
   return success();
 }
 
+/// Whether a width holds a number; both readings of the bits are accepted: -1
+/// and 255 are the same i8.
+static bool fitsIn(const APInt &value, unsigned width) {
+  return value.isNegative() ? value.getSignificantBits() <= width
+                            : value.getActiveBits() <= width;
+}
+
+/// Whether the next token is written in hexadecimal: the bits of a float.
+static bool isHexadecimal(OpAsmParser &parser) {
+  return StringRef(parser.getCurrentLocation().getPointer()).starts_with("0x");
+}
+
+/// Whether the next token is a number with a point.
+static bool isFloatLiteral(OpAsmParser &parser) {
+  StringRef text(parser.getCurrentLocation().getPointer());
+  text.consume_front("-");
+  return text.ltrim("0123456789").starts_with(".");
+}
+
+/// The nearest number of a format. Beyond the range of a format without
+/// infinity is an error; MLIR's own parser would abort.
+static ParseResult roundTo(OpAsmParser &parser, llvm::SMLoc loc, FloatType type, APFloat &number) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  bool hasInfinity = APFloat::semanticsHasInf(semantics), losesInfo;
+  bool fits = (hasInfinity || number.isFinite()) &&
+              (APFloat::semanticsHasSignedRepr(semantics) || !number.isNegative()) &&
+              (APFloat::semanticsHasZero(semantics) || !number.isZero());
+  if (fits) {
+    APFloat::opStatus status =
+        number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+    fits = hasInfinity || !(status & APFloat::opOverflow);
+  }
+  if (!fits)
+    return parser.emitError(loc) << "number is out of the range of " << type;
+  return success();
+}
+
+/// Parses a float; 0x and digits are its bits.
+static ParseResult parseFloat(OpAsmParser &parser, FloatType type, APFloat &value) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (isHexadecimal(parser) || APFloat::semanticsHasInf(semantics))
+    return parser.parseFloat(semantics, value);
+  return failure(parser.parseFloat(APFloat::IEEEquad(), value) ||
+                 roundTo(parser, loc, type, value));
+}
+
 ParseResult ValueParser::parseElement() {
   llvm::SMLoc start = parser.getCurrentLocation();
   if (auto floatType = dyn_cast<FloatType>(element)) {
     APFloat value(floatType.getFloatSemantics());
-    if (parser.parseFloat(floatType.getFloatSemantics(), value))
+    if (parseFloat(parser, floatType, value))
       return failure();
     values.push_back(FloatAttr::get(floatType, value));
     return success();
@@ -102,10 +149,7 @@ ParseResult ValueParser::parseElement() {
     return parser.emitError(start) << "expected a value of type " << element;
   if (failed(*result))
     return failure();
-  // Both readings of the bits are accepted: -1 and 255 are the same i8.
-  bool fits = value.isNegative() ? value.getSignificantBits() <= width
-                                 : value.getActiveBits() <= width;
-  if (!fits)
+  if (!fitsIn(value, width))
     return parser.emitError(start) << "integer does not fit in " << element;
   values.push_back(IntegerAttr::get(integerType, value.sextOrTrunc(width)));
   return success();
@@ -169,6 +213,61 @@ ParseResult cuda_tile::parseConstantValue(OpAsmParser &parser, ElementsAttr &val
   value = values.get(tileType);
   return success(static_cast<bool>(value));
 }
+
+//===----------------------------------------------------------------------===//
+// Identities
+//===----------------------------------------------------------------------===//
+
+/// `0.0 : f32`, `-1 : i32`, `true`. The type comes last, so that a float is read
+/// with ample precision first.
+static ParseResult parseScalar(OpAsmParser &parser, Attribute &result) {
+  Builder &builder = parser.getBuilder();
+  for (auto [keyword, value] : {std::pair("true", true), std::pair("false", false)})
+    if (succeeded(parser.parseOptionalKeyword(keyword))) {
+      result = builder.getBoolAttr(value);
+      return success();
+    }
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  bool isBits = isHexadecimal(parser), isFloat = isFloatLiteral(parser);
+  APInt integer;
+  APFloat number(APFloat::IEEEquad());
+  if (isFloat ? parser.parseFloat(APFloat::IEEEquad(), number) : parser.parseInteger(integer))
+    return failure();
+  Type type;
+  if (parser.parseColonType(type))
+    return failure();
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    if (isFloat) {
+      if (roundTo(parser, loc, floatType, number))
+        return failure();
+    } else if (!isBits || integer.getActiveBits() > floatType.getWidth()) {
+      return parser.emitError(loc) << "expected a floating-point number of type " << type;
+    } else {
+      number = APFloat(floatType.getFloatSemantics(), integer.zextOrTrunc(floatType.getWidth()));
+    }
+    result = FloatAttr::get(floatType, number);
+    return success();
+  }
+  auto integerType = dyn_cast<IntegerType>(type);
+  if (!integerType || isFloat || !fitsIn(integer, integerType.getWidth()))
+    return parser.emitError(loc) << "expected an integer that fits in " << type;
+  result = IntegerAttr::get(integerType, integer.sextOrTrunc(integerType.getWidth()));
+  return success();
+}
+
+ParseResult cuda_tile::parseIdentities(OpAsmParser &parser, ArrayAttr &identities) {
+  SmallVector<Attribute> values;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parseScalar(parser, values.emplace_back());
+      }))
+    return failure();
+  identities = parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
 
 static void printElement(OpAsmPrinter &printer, Attribute element) {
   if (auto value = dyn_cast<FloatAttr>(element))

@@ -1,10 +1,9 @@
-// Types: syntax and invariants.
+// Types but for the views: syntax and invariants.
 
-#include "AsmFormat.h"
+#include "TypeFormat.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -100,7 +99,7 @@ void cuda_tile::printTileIRTypes(AsmPrinter &printer, TypeRange types) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shared syntax
+// Shared syntax and checks
 //===----------------------------------------------------------------------===//
 
 static void printShapeAndElement(AsmPrinter &printer, ArrayRef<int64_t> shape, Type element) {
@@ -110,85 +109,54 @@ static void printShapeAndElement(AsmPrinter &printer, ArrayRef<int64_t> shape, T
   printTileIRType(printer, element);
 }
 
-/// `[1,?,4]`; prints `?` for dynamic.
-static void printInts(AsmPrinter &printer, ArrayRef<int64_t> values, StringRef separator) {
-  printer << '[';
+static void writeInts(raw_ostream &stream, ArrayRef<int64_t> values, StringRef separator) {
+  stream << '[';
   llvm::interleave(
-      values, printer.getStream(),
+      values, stream,
       [&](int64_t value) {
         if (ShapedType::isDynamic(value))
-          printer << '?';
+          stream << '?';
         else
-          printer << value;
+          stream << value;
       },
       separator);
-  printer << ']';
+  stream << ']';
 }
 
-static void printInts(AsmPrinter &printer, ArrayRef<int32_t> values, StringRef separator) {
+void cuda_tile::printInts(AsmPrinter &printer, ArrayRef<int64_t> values, StringRef separator) {
+  writeInts(printer.getStream(), values, separator);
+}
+
+void cuda_tile::printInts(AsmPrinter &printer, ArrayRef<int32_t> values, StringRef separator) {
   printInts(printer, SmallVector<int64_t>(values.begin(), values.end()), separator);
 }
 
-template <typename IntT>
-static ParseResult parseInts(AsmParser &parser, SmallVectorImpl<IntT> &values,
-                             bool allowDynamic = false) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-    if (allowDynamic && succeeded(parser.parseOptionalQuestion())) {
-      values.push_back(static_cast<IntT>(ShapedType::kDynamic));
-      return success();
-    }
-    return parser.parseInteger(values.emplace_back());
-  });
-}
-
-/// `name=[...]` after a comma.
-template <typename IntT>
-static ParseResult parseNamedInts(AsmParser &parser, StringRef name, SmallVectorImpl<IntT> &values,
-                                  bool allowDynamic = false) {
-  return failure(parser.parseKeyword(name) || parser.parseEqual() ||
-                 parseInts(parser, values, allowDynamic));
-}
-
-static std::string toString(ArrayRef<int64_t> values) {
+std::string cuda_tile::toString(ArrayRef<int64_t> values) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << '[';
-  llvm::interleaveComma(values, stream, [&](int64_t value) {
-    if (ShapedType::isDynamic(value))
-      stream << '?';
-    else
-      stream << value;
-  });
-  stream << ']';
+  writeInts(stream, values, ", ");
   return text;
 }
 
-static std::string toString(ArrayRef<int32_t> values) {
+std::string cuda_tile::toString(ArrayRef<int32_t> values) {
   return toString(SmallVector<int64_t>(values.begin(), values.end()));
 }
 
-/// The number of elements, or -1 if a dimension is not positive or the product
-/// exceeds the limit of a tile.
-static int64_t countElements(ArrayRef<int64_t> shape) {
+LogicalResult cuda_tile::verifyTileShape(function_ref<InFlightDiagnostic()> emitError,
+                                         ArrayRef<int64_t> shape, Type element) {
   int64_t count = 1;
-  for (int64_t dim : shape) {
-    if (dim <= 0 || dim > TileType::kMaxElements)
-      return -1;
-    count *= dim;
-    if (count > TileType::kMaxElements)
-      return -1;
-  }
-  return count;
-}
-
-static LogicalResult verifyTileShape(function_ref<InFlightDiagnostic()> emitError,
-                                     ArrayRef<int64_t> shape, StringRef what) {
-  for (auto [i, dim] : llvm::enumerate(shape))
+  for (auto [i, dim] : llvm::enumerate(shape)) {
     if (dim <= 0)
-      return emitError() << what << " dimension " << i << " must be positive, got " << dim;
-  if (countElements(shape) < 0)
-    return emitError() << what << " of shape " << toString(shape) << " has more than "
+      return emitError() << "tile dimension " << i << " must be positive, got " << dim;
+    // Stops at the limit: the product does not overflow.
+    count = std::min(count, TileType::kMaxElements) * std::min(dim, TileType::kMaxElements + 1);
+  }
+  if (count > TileType::kMaxElements)
+    return emitError() << "tile of shape " << toString(shape) << " has more than "
                        << TileType::kMaxElements << " elements";
+  if (isa<Float4E2M1FNType>(element) && count % 2 != 0)
+    return emitError() << "a tile of f4E2M1FN must have an even number of elements, got shape "
+                       << toString(shape);
   return success();
 }
 
@@ -259,12 +227,7 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                           "float (f16, bf16, f32, f64, tf32, f8E4M3FN, f8E5M2, f8E8M0FNU, "
                           "f4E2M1FN) or a pointer, got "
                        << element;
-  if (failed(verifyTileShape(emitError, shape, "tile")))
-    return failure();
-  if (isa<Float4E2M1FNType>(element) && countElements(shape) % 2 != 0)
-    return emitError() << "a tile of f4E2M1FN must have an even number of elements, got shape "
-                       << toString(shape);
-  return success();
+  return verifyTileShape(emitError, shape, element);
 }
 
 ShapedType TileType::cloneWith(std::optional<ArrayRef<int64_t>> shape, Type element) const {
@@ -332,211 +295,4 @@ unsigned TensorViewType::getNumDynamicDims() const {
 
 unsigned TensorViewType::getNumDynamicStrides() const {
   return llvm::count_if(getStrides(), ShapedType::isDynamic);
-}
-
-//===----------------------------------------------------------------------===//
-// Tile views
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The parts that the views share, as parsed.
-struct ViewParts {
-  SmallVector<int32_t> tileShape;
-  SmallVector<int32_t> traversalStrides;
-  PaddingValueAttr padding;
-  TensorViewType tensorView;
-  SmallVector<int32_t> dimMap;
-  int32_t sparseDim = 0;
-};
-
-} // namespace
-
-/// `tile=(8x16), `
-static ParseResult parseTileShape(AsmParser &parser, SmallVectorImpl<int32_t> &tileShape) {
-  SmallVector<int64_t> dims;
-  llvm::SMLoc loc;
-  if (parser.parseKeyword("tile") || parser.parseEqual() || parser.parseLParen() ||
-      parser.getCurrentLocation(&loc) ||
-      parser.parseDimensionList(dims, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
-      parser.parseRParen() || parser.parseComma())
-    return failure();
-  for (int64_t dim : dims) {
-    if (dim > std::numeric_limits<int32_t>::max())
-      return parser.emitError(loc) << "tile dimension " << dim << " does not fit in 32 bits";
-    tileShape.push_back(static_cast<int32_t>(dim));
-  }
-  return success();
-}
-
-/// `padding_value = zero, `, which may be absent.
-static ParseResult parseOptionalPadding(AsmParser &parser, PaddingValueAttr &padding) {
-  if (failed(parser.parseOptionalKeyword("padding_value")))
-    return success();
-  return failure(parser.parseEqual() || parseKeyword(parser, padding) || parser.parseComma());
-}
-
-/// `, dim_map=[...]`, the identity if absent.
-static ParseResult parseOptionalDimMap(AsmParser &parser, ViewParts &parts) {
-  if (succeeded(parser.parseOptionalComma()))
-    return parseNamedInts(parser, "dim_map", parts.dimMap);
-  llvm::append_range(parts.dimMap, llvm::seq<int32_t>(0, parts.tileShape.size()));
-  return success();
-}
-
-static ParseResult parseTensorView(AsmParser &parser, ViewParts &parts) {
-  return parseTileIRType(parser, parts.tensorView, "a tensor_view");
-}
-
-static void printTileShape(AsmPrinter &printer, ArrayRef<int32_t> tileShape) {
-  printer << "<tile=(";
-  llvm::interleave(tileShape, printer.getStream(), "x");
-  printer << "), ";
-}
-
-static void printPaddingAndTensor(AsmPrinter &printer, PaddingValueAttr padding,
-                                  TensorViewType tensorView) {
-  if (padding)
-    printer << "padding_value = " << padding.getValue() << ", ";
-  printTileIRType(printer, tensorView);
-}
-
-static void printDimMap(AsmPrinter &printer, ArrayRef<int32_t> dimMap) {
-  if (llvm::equal(dimMap, llvm::seq<int32_t>(0, dimMap.size())))
-    return;
-  printer << ", dim_map=";
-  printInts(printer, dimMap, ", ");
-}
-
-static LogicalResult verifyViewTile(function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int32_t> tileShape, TensorViewType tensorView,
-                                    PaddingValueAttr padding) {
-  SmallVector<int64_t> shape(tileShape.begin(), tileShape.end());
-  if (shape.empty())
-    return emitError() << "a view needs a tile of rank 1 or more";
-  if (tensorView.getRank() != static_cast<int64_t>(shape.size()))
-    return emitError() << "tile of rank " << shape.size() << " does not match tensor view of rank "
-                       << tensorView.getRank();
-  if (failed(verifyTileShape(emitError, shape, "tile")))
-    return failure();
-  Type element = tensorView.getElementType();
-  if (padding && padding.getValue() != PaddingValue::Zero && !isAnyFloat(element))
-    return emitError() << "padding value " << stringifyPaddingValue(padding.getValue())
-                       << " needs float elements, got " << element;
-  if (isa<Float4E2M1FNType>(element) && countElements(shape) % 2 != 0)
-    return emitError() << "a tile of f4E2M1FN must have an even number of elements, got shape "
-                       << toString(shape);
-  return success();
-}
-
-static LogicalResult verifyDimMap(function_ref<InFlightDiagnostic()> emitError,
-                                  ArrayRef<int32_t> dimMap, size_t rank) {
-  if (dimMap.size() != rank)
-    return emitError() << "dim_map needs one entry for each of " << rank << " dimensions, got "
-                       << toString(dimMap);
-  llvm::SmallBitVector seen(rank);
-  for (int32_t dim : dimMap) {
-    if (dim < 0 || dim >= static_cast<int32_t>(rank) || seen.test(dim))
-      return emitError() << "dim_map must be a permutation of 0 to " << rank - 1 << ", got "
-                         << toString(dimMap);
-    seen.set(dim);
-  }
-  return success();
-}
-
-Type PartitionViewType::parse(AsmParser &parser) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  ViewParts parts;
-  if (parser.parseLess() || parseTileShape(parser, parts.tileShape) ||
-      parseOptionalPadding(parser, parts.padding) || parseTensorView(parser, parts) ||
-      parseOptionalDimMap(parser, parts) || parser.parseGreater())
-    return {};
-  return parser.getChecked<PartitionViewType>(loc, parser.getContext(), parts.tileShape,
-                                              parts.tensorView, parts.dimMap, parts.padding);
-}
-
-void PartitionViewType::print(AsmPrinter &printer) const {
-  printTileShape(printer, getTileShape());
-  printPaddingAndTensor(printer, getPaddingValue(), getTensorView());
-  printDimMap(printer, getDimMap());
-  printer << '>';
-}
-
-LogicalResult PartitionViewType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                        ArrayRef<int32_t> tileShape, TensorViewType tensorView,
-                                        ArrayRef<int32_t> dimMap, PaddingValueAttr padding) {
-  if (failed(verifyViewTile(emitError, tileShape, tensorView, padding)))
-    return failure();
-  return verifyDimMap(emitError, dimMap, tileShape.size());
-}
-
-Type StridedViewType::parse(AsmParser &parser) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  ViewParts parts;
-  if (parser.parseLess() || parseTileShape(parser, parts.tileShape) ||
-      parseNamedInts(parser, "traversal_strides", parts.traversalStrides) ||
-      parser.parseComma() || parseOptionalPadding(parser, parts.padding) ||
-      parseTensorView(parser, parts) || parseOptionalDimMap(parser, parts) ||
-      parser.parseGreater())
-    return {};
-  return parser.getChecked<StridedViewType>(loc, parser.getContext(), parts.tileShape,
-                                            parts.traversalStrides, parts.tensorView,
-                                            parts.dimMap, parts.padding);
-}
-
-void StridedViewType::print(AsmPrinter &printer) const {
-  printTileShape(printer, getTileShape());
-  printer << "traversal_strides=";
-  printInts(printer, getTraversalStrides(), ",");
-  printer << ", ";
-  printPaddingAndTensor(printer, getPaddingValue(), getTensorView());
-  printDimMap(printer, getDimMap());
-  printer << '>';
-}
-
-LogicalResult StridedViewType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                      ArrayRef<int32_t> tileShape,
-                                      ArrayRef<int32_t> traversalStrides,
-                                      TensorViewType tensorView, ArrayRef<int32_t> dimMap,
-                                      PaddingValueAttr padding) {
-  if (failed(verifyViewTile(emitError, tileShape, tensorView, padding)))
-    return failure();
-  if (traversalStrides.size() != tileShape.size())
-    return emitError() << "traversal_strides needs one entry for each of " << tileShape.size()
-                       << " dimensions, got " << toString(traversalStrides);
-  for (auto [i, stride] : llvm::enumerate(traversalStrides))
-    if (stride <= 0)
-      return emitError() << "traversal stride " << i << " must be positive, got " << stride;
-  return verifyDimMap(emitError, dimMap, tileShape.size());
-}
-
-Type GatherScatterViewType::parse(AsmParser &parser) {
-  llvm::SMLoc loc = parser.getCurrentLocation();
-  ViewParts parts;
-  if (parser.parseLess() || parseTileShape(parser, parts.tileShape) ||
-      parseOptionalPadding(parser, parts.padding) || parseTensorView(parser, parts) ||
-      parser.parseComma() || parser.parseKeyword("sparse_dim") || parser.parseEqual() ||
-      parser.parseInteger(parts.sparseDim) || parser.parseGreater())
-    return {};
-  return parser.getChecked<GatherScatterViewType>(loc, parser.getContext(), parts.tileShape,
-                                                  parts.tensorView, parts.sparseDim,
-                                                  parts.padding);
-}
-
-void GatherScatterViewType::print(AsmPrinter &printer) const {
-  printTileShape(printer, getTileShape());
-  printPaddingAndTensor(printer, getPaddingValue(), getTensorView());
-  printer << ", sparse_dim=" << getSparseDim() << '>';
-}
-
-LogicalResult GatherScatterViewType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                            ArrayRef<int32_t> tileShape,
-                                            TensorViewType tensorView, int32_t sparseDim,
-                                            PaddingValueAttr padding) {
-  if (failed(verifyViewTile(emitError, tileShape, tensorView, padding)))
-    return failure();
-  if (sparseDim < 0 || sparseDim >= static_cast<int32_t>(tileShape.size()))
-    return emitError() << "sparse_dim must be in [0, " << tileShape.size() << "), got "
-                       << sparseDim;
-  return success();
 }

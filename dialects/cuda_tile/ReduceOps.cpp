@@ -32,7 +32,7 @@ static ParseResult parseIdentitiesAndBody(OpAsmParser &parser, OperationState &r
   SmallVector<Type> types;
   SmallVector<OpAsmParser::Argument> arguments;
   if (parser.parseKeyword("identities") || parser.parseEqual() ||
-      parser.parseAttribute(identities) ||
+      parseIdentities(parser, identities) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon())
     return failure();
   llvm::SMLoc typesLoc = parser.getCurrentLocation();

@@ -351,6 +351,30 @@ entry @k() {
 // -----
 
 entry @k() {
+  // expected-error @+1 {{number is out of the range of 'f8E4M3FN'}}
+  %c = constant <f8E4M3FN: 1.0e6> : tile<f8E4M3FN>
+  return
+}
+
+// -----
+
+entry @k() {
+  // expected-error @+1 {{number is out of the range of 'f8E8M0FNU'}}
+  %c = constant <f8E8M0FNU: 0.0> : tile<f8E8M0FNU>
+  return
+}
+
+// -----
+
+entry @k() {
+  // expected-error @+1 {{number is out of the range of 'f4E2M1FN'}}
+  %c = constant <f4E2M1FN: 1.0e9999> : tile<2xf4E2M1FN>
+  return
+}
+
+// -----
+
+entry @k() {
   // expected-error @+1 {{expected a tile of 'i32', got '!cuda_tile.tile<i64>'}}
   %c = constant <i32: 1> : tile<i64>
   return

@@ -75,11 +75,44 @@ entry @k() {
 
 entry @k() {
   %c = constant <f32: 1.0> : tile<4x8xf32>
-  // expected-error @+1 {{'cuda_tile.reduce' op identity 0 must be a number of type 'f32', got "zero"}}
-  %r = reduce %c dim=1 identities=["zero"] : tile<4x8xf32> -> tile<4xf32>
-  (%a: tile<f32>, %b: tile<f32>) {
-  yield %a : tile<f32>
-  }
+  // expected-error @+1 {{expected an integer that fits in 'i32'}}
+  %r = reduce %c dim=1 identities=[1.0 : i32] : tile<4x8xf32> -> tile<4xf32>
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{expected an integer that fits in 'i8'}}
+  %r = reduce %c dim=1 identities=[256 : i8] : tile<4x8xf32> -> tile<4xf32>
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{expected a floating-point number of type 'f32'}}
+  %r = reduce %c dim=1 identities=[1 : f32] : tile<4x8xf32> -> tile<4xf32>
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{number is out of the range of 'f4E2M1FN'}}
+  %r = reduce %c dim=1 identities=[1.0e400 : f4E2M1FN] : tile<4x8xf32> -> tile<4xf32>
+  return
+}
+
+// -----
+
+entry @k() {
+  %c = constant <f32: 1.0> : tile<4x8xf32>
+  // expected-error @+1 {{number is out of the range of 'f8E8M0FNU'}}
+  %r = reduce %c dim=1 identities=[-1.0 : f8E8M0FNU] : tile<4x8xf32> -> tile<4xf32>
   return
 }
 

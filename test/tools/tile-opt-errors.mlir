@@ -2,7 +2,7 @@
 // RUN: not tile-opt %t.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not tile-opt %s --opt-level=9 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: not tile-opt %S/../data/cases/vadd-13.3.mlir --lower-to-nvvm --target=sm_42 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: not tile-opt %s --pass-pipeline='builtin.module(no-such-pass)' 2>&1 | FileCheck %s --check-prefix=PASS
+// RUN: not tile-opt %S/../data/cases/vadd-13.3.mlir --pass-pipeline='builtin.module(no-such-pass)' 2>&1 | FileCheck %s --check-prefix=PASS
 
 // Errors name file, line and column, and the exit code is 1.
 
