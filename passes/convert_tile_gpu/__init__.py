@@ -26,12 +26,13 @@ from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import block_threads, num_warps_of
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
     async_copies,
+    assertions,
     atomics,
     control_flow,
     conversions,
-    debug,
     elementwise,
     pointers,
+    printing,
     product,
     reductions,
     shared_memory,
