@@ -16,6 +16,7 @@ from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module regist
     debug,
     math,
     memory,
+    scratch,
     shapes,
     slices,
     views,

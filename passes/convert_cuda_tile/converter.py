@@ -48,6 +48,8 @@ class Converter:
         self.facts = AxisAnalysis()
         self.views = ViewTable()
         self._values: dict[Value, Value] = {}
+        #: memory from `alloca`, and the blocks whose ends free it
+        self.scratch: list[tuple[Block, Value]] = []
 
     def __getitem__(self, value: Value) -> Value:
         return self._values[value]

@@ -91,6 +91,24 @@ def _atomic_cas(c: Converter, op: OpView) -> None:
     c.set(op, c.builder.op("tile_gpu.atomic_cas", operands, result, attributes))
 
 
+# ---- order between launches and between views of memory ------------------------------------------
+
+_GRID_ACTIONS = {"gdc_wait_tko": "wait", "gdc_launch_dependents_tko": "launch_dependents"}
+
+
+@lowers(*_GRID_ACTIONS)
+def _grid_dependency(c: Converter, op: OpView) -> None:
+    action = _GRID_ACTIONS[op.operation.name.removeprefix("cuda_tile.")]
+    attributes = {"kind": c.builder.attribute(f"#nvvm<grid_dep_action {action}>")}
+    c.builder.create("nvvm.griddepcontrol", attributes=attributes)
+
+
+@lowers("memory_fence_alias_tko")
+def _alias_fence(c: Converter, op: OpView) -> None:
+    attributes = {"kind": c.builder.attribute("#nvvm.proxy_kind<alias>")}
+    c.builder.create("nvvm.fence.proxy", attributes=attributes)
+
+
 # ---- matrix product -----------------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     control_flow,
     conversions,
     elementwise,
+    heap,
     pointers,
     printing,
     product,

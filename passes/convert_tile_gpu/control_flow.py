@@ -60,3 +60,14 @@ def _while(ctx: Lowering, op: OpView) -> None:
         block = before.blocks[0]
         _lower_block(ctx, block, _new_block(ctx, after, list(block.arguments)))
     ctx.bind(old.results, list(new.results))
+
+
+#: Programmatic dependent launches.
+_GRID_DEPENDENCY_CAPABILITY = 90
+
+
+@lowers("nvvm.griddepcontrol")
+def _grid_dependency(ctx: Lowering, op: OpView) -> None:
+    """Older architectures run grids one after another: there is nothing to wait for."""
+    if ctx.target.capability >= _GRID_DEPENDENCY_CAPABILITY:
+        op.operation.clone(ip=ctx.builder.point)
