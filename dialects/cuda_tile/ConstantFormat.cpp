@@ -87,14 +87,18 @@ static bool fitsIn(const APInt &value, unsigned width) {
 
 /// Whether the next token is written in hexadecimal: the bits of a float.
 static bool isHexadecimal(OpAsmParser &parser) {
-  return StringRef(parser.getCurrentLocation().getPointer()).starts_with("0x");
+  const char *text = parser.getCurrentLocation().getPointer();
+  return text[0] == '0' && text[1] == 'x';
 }
 
 /// Whether the next token is a number with a point.
 static bool isFloatLiteral(OpAsmParser &parser) {
-  StringRef text(parser.getCurrentLocation().getPointer());
-  text.consume_front("-");
-  return text.ltrim("0123456789").starts_with(".");
+  const char *text = parser.getCurrentLocation().getPointer();
+  if (*text == '-')
+    ++text;
+  while (llvm::isDigit(*text))
+    ++text;
+  return *text == '.';
 }
 
 /// The nearest number of a format. Beyond the range of a format without
