@@ -44,6 +44,8 @@ _ENTRIES = [
               "Put the operands of matrix products in shared memory or in registers"),
     PassEntry("choose-products", "choose_products", "ChooseProducts",
               "Choose the instruction of each matrix product"),
+    PassEntry("persist-blocks", "persist_blocks", "PersistBlocks",
+              "Let each block that is started do the work of several"),
     PassEntry("overlap-products", "overlap_products", "OverlapProducts",
               "Keep the products of a loop in flight into its next round"),
     PassEntry("specialize-warps", "specialize_warps", "SpecializeWarps",

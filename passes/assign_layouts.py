@@ -52,6 +52,8 @@ from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import kernels, walk
 
+#: Operations whose first operand is what they write.
+_STORES = ("tile_gpu.store", "tile_gpu.tma_store", "tile_gpu.scatter", "tile_gpu.atomic_red")
 #: Operations without operands or with scalar ones: a copy for each use costs nothing.
 _FREE = ("arith.constant", "tile_gpu.splat", "tile_gpu.iota", "ub.poison")
 #: What passes through shared memory anyway: operands and results lie as they like.
@@ -169,6 +171,7 @@ class _Assignment:
         """Operations that want a layout, the most demanding first."""
         rank = {
             "tile_gpu.dot": 0,
+            "tile_gpu.tma_store": 1,
             "tile_gpu.scan": 1,
             "tile_gpu.load": 2,
             "tile_gpu.gather": 2,
@@ -194,6 +197,8 @@ class _Assignment:
         name = op.operation.name
         if name == "tile_gpu.dot":
             layout = self._product_layout(op)
+        elif name == "tile_gpu.tma_store":
+            layout = wgmma.accumulator_layout(tile_of(value).shape, self._groups(value))
         elif name == "tile_gpu.scan":
             layout = self._scan_layout(op)
         else:
@@ -204,9 +209,7 @@ class _Assignment:
         """The accumulator's layout for the tensor core, or for scalar multiply-adds."""
         acc = tile_of(dot.operation.results[0])
         if keyword(dot, "instruction", "") == "wgmma":
-            groups = wgmma.WarpgroupGrid.choose(acc.shape, self.num_warps, self.whole_rows)
-            assert groups is not None, "choose-products has checked"
-            return wgmma.accumulator_layout(acc.shape, groups)
+            return wgmma.accumulator_layout(acc.shape, self._groups(dot.operation.results[0]))
         operand = operand_of(dot, 0)
         shape = (*acc.shape, operand.shape[1])
         instruction = instruction_for(operand.element, acc.element, shape, self.capability)
@@ -215,6 +218,12 @@ class _Assignment:
             return blocked(acc.shape, (0, 1), vector, self.num_warps)
         grid = WarpGrid.choose(instruction, acc.shape, self.num_warps, self.whole_rows)
         return accumulator_layout(instruction, acc.shape, grid)
+
+    def _groups(self, acc: Value) -> wgmma.WarpgroupGrid:
+        """How warpgroups share an accumulator."""
+        groups = wgmma.WarpgroupGrid.choose(tile_of(acc).shape, self.num_warps, self.whole_rows)
+        assert groups is not None, "choose-products has checked"
+        return groups
 
     def _scan_layout(self, scan: OpView) -> Layout:
         info = tile_of(scan.operation.operands[0])
@@ -287,6 +296,10 @@ class _Assignment:
             self._fit_result(op, self._memory_layout(op))
         elif name in ("tile_gpu.store", "tile_gpu.atomic_red"):
             self._convert_operand(op, 0, self._memory_layout(op))
+        elif name == "tile_gpu.tma_store":
+            value = op.operation.operands[0]
+            layout = wgmma.accumulator_layout(tile_of(value).shape, self._groups(value))
+            self._convert_operand(op, 0, layout)
         elif name == "tile_gpu.scan":
             self._fit_scan(op)
         elif name == "tile_gpu.dot":
@@ -339,8 +352,7 @@ class _Assignment:
             shape = (*acc.shape, lhs.shape[1])
             instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
             if keyword(op, "instruction", "") == "wgmma":
-                groups = wgmma.WarpgroupGrid.choose(acc.shape, self.num_warps, self.whole_rows)
-                assert groups is not None, "choose-products has checked"
+                groups = self._groups(op.operation.results[0])
                 self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, groups))
             elif instruction is not None:
                 wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
@@ -386,7 +398,7 @@ def _tiles(op: OpView) -> Iterator[Value]:
 
 def _anchor_value(op: OpView) -> Value:
     """The value whose layout an anchor is about."""
-    of_operand = op.operation.name in ("tile_gpu.store", "tile_gpu.scatter", "tile_gpu.atomic_red")
+    of_operand = op.operation.name in _STORES
     return op.operation.operands[0] if of_operand else op.operation.results[0]
 
 

@@ -39,6 +39,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     shared_memory,
     specialization,
     tensor_memory,
+    tensor_stores,
     tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type

@@ -190,6 +190,15 @@ class Lowering:
         operands = [b.c32(self._barrier), b.c32(32 * self.num_warps)]
         b.create("nvvm.barrier", operands, attributes=attributes)
 
+    def fence_async(self) -> None:
+        """Shows what this thread wrote to shared memory to asynchronous operations."""
+        b = self.builder
+        attributes = {
+            "kind": b.attribute("#nvvm.proxy_kind<async.shared>"),
+            "space": b.attribute("#nvvm.shared_space<cta>"),
+        }
+        b.create("nvvm.fence.proxy", attributes=attributes)
+
     def coordinate(self, layout: Layout, dim: int) -> Value:
         """Coordinate along `dim` of this thread's first element (i32)."""
         digits = [

@@ -167,9 +167,4 @@ def _dot_wait(ctx: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.fence_async")
 def _fence_async(ctx: Lowering, op: OpView) -> None:
     """What this thread wrote to shared memory becomes visible to asynchronous operations."""
-    b = ctx.builder
-    attributes = {
-        "kind": b.attribute("#nvvm.proxy_kind<async.shared>"),
-        "space": b.attribute("#nvvm.shared_space<cta>"),
-    }
-    b.create("nvvm.fence.proxy", attributes=attributes)
+    ctx.fence_async()

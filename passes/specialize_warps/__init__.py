@@ -74,6 +74,11 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     Producer(b, plan).fill(producer, body)
     _move(work, plan, consumers)
     Consumers(plan).rewrite(consumers)
+    for store in plan.stores:
+        store.replace()
+    if plan.stores:
+        with b.at(consumers):  # shared memory must outlive the copies from it
+            b.create("tile_gpu.tma_store_wait")
 
 
 def _move(work: Sequence[OpView], plan: Plan, consumers: Block) -> None:

@@ -13,10 +13,17 @@ from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.specialize_warps.stores import (
+    TensorStore,
+    describe_tensor,
+    tensor_stores,
+)
 from tileir.passes.walk import walk
 
 #: A box of a tensor memory access has at most so many rows.
 _LARGEST_BOX = 256
+#: With fewer stages, results leave through one buffer instead of two.
+_ENOUGH_STAGES = 4
 #: Shared memory for what is not known yet: reductions, conversions of small tiles.
 _RESERVED_BYTES = 4 * 1024
 _WARPS_OF_GROUP = 4
@@ -66,30 +73,55 @@ class Plan:
     needed: set[Value]
     #: Operations at the top of the kernel that both sides use.
     shared: set[Operation]
+    stores: list[TensorStore]
 
     @staticmethod
     def of(kernel: Operation, target: Target, most_stages: int) -> Plan | None:
         """How to split `kernel`; None if it is better left as it is."""
-        if not _suits(kernel, target):
+        if not suits(kernel, target):
             return None
         rings = _rings(kernel)
         if not any(_in_loop(ring) for ring in rings):
             return None
         needed = _Slice(rings).values()
-        if needed is None or not _choose_stages(kernel, rings, target, most_stages):
+        if needed is None:
             return None
         shared = _shared(kernel, needed)
-        return Plan(kernel, rings, needed, shared) if _describable(rings, shared) else None
+        if not _describable(rings, shared):
+            return None
+        for slices in (2, 1):
+            plan = Plan(kernel, rings, needed, shared, tensor_stores(kernel, slices))
+            stages = plan._stages(target)
+            if stages >= _ENOUGH_STAGES:
+                break
+        return plan if plan._set_stages(min(stages, most_stages)) else None
+
+    def _stages(self, target: Target) -> int:
+        """How many rounds' tiles fit beside what else needs shared memory."""
+        fixed = sum(ring.bytes for ring in self.rings if not _in_loop(ring))
+        fixed += sum(store.ring.bytes for store in self.stores)
+        fixed += _other_bytes(self.kernel, {store.store.operation for store in self.stores})
+        room = target.shared_bytes - _RESERVED_BYTES - fixed
+        return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
+
+    def _set_stages(self, stages: int) -> bool:
+        """Gives the rings of loops so many stages; False if those are too few."""
+        for ring in self.rings:
+            if _in_loop(ring):
+                ring.stages = stages
+        return stages >= 2 + any(ring.in_flight for ring in self.rings)
 
     def allocate(self, b: Builder) -> None:
         """Makes the rings, their barriers, and the maps, before the specialised part."""
         for ring in self.rings:
             for fetch in ring.fetches:
-                fetch.map = self._map(b, fetch)
+                fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch))
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = _alloc(b, info)
             ring.full = self._barriers(b, ring, 1)
             ring.empty = self._barriers(b, ring, num_warps_of(self.kernel))
+        for store in self.stores:
+            store.allocate(b)
         b.create("tile_gpu.barrier")
 
     def _barriers(self, b: Builder, ring: Ring, arrivals: int) -> Value:
@@ -97,14 +129,6 @@ class Plan:
         attributes = {"count": b.i64_attr(arrivals)}
         b.create("tile_gpu.mbarrier_init", [barriers], attributes=attributes)
         return barriers
-
-    def _map(self, b: Builder, fetch: Fetch) -> Value:
-        load = fetch.load.load
-        rank = len(fetch.box.shape)
-        type_ = b.type(str(fetch.box).replace("buffer", "tensor_map", 1))
-        attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}>")}
-        operands = [load.base, *load.sizes, *load.strides]
-        return b.op("tile_gpu.tensor_map", operands, type_, attributes)
 
 
 def _alloc(b: Builder, info: BufferInfo) -> Value:
@@ -114,7 +138,9 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 # ---- which kernels ----------------------------------------------------------------------------
 
 
-def _suits(kernel: Operation, target: Target) -> bool:
+def suits(kernel: Operation, target: Target) -> bool:
+    """Whether consumers could run the kernel: all its products are on warpgroups, and it does not
+    order its loads."""
     groups, rest = divmod(num_warps_of(kernel), _WARPS_OF_GROUP)
     if target.capability != 90 or rest or not 1 <= groups <= _MOST_GROUPS:
         return False
@@ -190,26 +216,15 @@ def _in_loop(ring: Ring) -> bool:
     return ring.block.owner.operation.name == "scf.for"
 
 
-def _choose_stages(kernel: Operation, rings: list[Ring], target: Target, most: int) -> bool:
-    """As many rounds ahead as there is room for, at least two."""
-    fixed = sum(ring.bytes for ring in rings if not _in_loop(ring))
-    round_ = sum(ring.bytes for ring in rings if _in_loop(ring))
-    room = target.shared_bytes - _RESERVED_BYTES - _other_bytes(kernel) - fixed
-    stages = min(most, room // round_)
-    lag = any(ring.in_flight for ring in rings)
-    for ring in rings:
-        if _in_loop(ring):
-            ring.stages = stages
-    return stages >= 2 + lag
-
-
-def _other_bytes(kernel: Operation) -> int:
+def _other_bytes(kernel: Operation, except_for: set[Operation]) -> int:
     """Shared memory that the consumers are going to need: buffers, and the largest tile that is
-    stored, which may pass through shared memory on its way."""
+    stored otherwise, which may pass through shared memory on its way."""
     total, largest = 0, 0
     for op in walk(kernel):
         if op.operation.name == "tile_gpu.alloc":
             total += buffer_info(op.operation.results[0].type).bytes
+        elif op.operation in except_for:
+            continue
         elif op.operation.name in ("tile_gpu.store", "tile_gpu.atomic_red"):
             info = tile_info(op.operation.operands[0].type)
             if info is not None:

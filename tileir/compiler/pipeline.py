@@ -52,6 +52,8 @@ def passes_of(stage: str, options: Options) -> list[str]:
             # Everything below divides work among warps.
             "choose-num-warps",
             "choose-products",
+            "persist-blocks",
+            "loop-invariant-code-motion",
             "overlap-products",
             # A producer for what tensor memory accesses can fetch, cp.async for the rest.
             "specialize-warps",

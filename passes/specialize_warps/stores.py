@@ -1,0 +1,112 @@
+"""Results that leave by tensor memory accesses: a `tma_store` instead of a `store`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
+from tileir.compiler.wgmma import ROWS, WarpgroupGrid
+from tileir.dialects import tile_gpu
+from tileir.ir import InsertionPoint, Operation, Value
+from tileir.passes.analysis.memory_accesses import contiguous_dim
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.walk import walk
+
+_ALIGNMENT = 16
+_PURE = ("arith.", "llvm.getelementptr")
+
+
+@dataclass(eq=False)
+class TensorStore:
+    """A store of a product's result: each warpgroup copies boxes of 64 rows, by way of `stages`
+    buffers."""
+
+    store: tile_gpu.StoreOp
+    box: BufferInfo
+    ring: BufferInfo
+    map: Value | None = None
+    buffers: Value | None = None
+
+    def allocate(self, b: Builder) -> None:
+        """Describes the tensor and makes the buffers."""
+        known: dict[Value, Value] = {}
+        tensor = [_at_top(b, value, known) for value in _tensor_of(self.store)]
+        self.map = describe_tensor(b, self.box, tensor)
+        self.buffers = b.create("tile_gpu.alloc", results=[b.type(str(self.ring))]).results[0]
+
+    def replace(self) -> None:
+        store = self.store
+        b = Builder(InsertionPoint(store), store.location)
+        b.create("tile_gpu.tma_store", [store.value, self.map, *store.starts, self.buffers])
+        store.operation.erase()
+
+
+def describe_tensor(b: Builder, box: BufferInfo, tensor: list[Value]) -> Value:
+    """The map of a tensor given by its address, sizes and strides, for copies of `box`."""
+    rank = len(box.shape)
+    type_ = b.type(str(box).replace("buffer", "tensor_map", 1))
+    attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}>")}
+    return b.op("tile_gpu.tensor_map", tensor, type_, attributes)
+
+
+def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
+    """The stores that suit: of tiles shaped as the accumulators, to tensors that are known when
+    the kernel starts."""
+    num_warps = num_warps_of(kernel)
+    ops = list(walk(kernel))
+    products = [tile_of(op.result) for op in ops if isinstance(op, tile_gpu.DotOp)]
+    shapes = {product.shape for product in products}
+    whole_rows = len(products) > 1
+    found = []
+    for op in ops:
+        if isinstance(op, tile_gpu.StoreOp) and tile_of(op.value).shape in shapes:
+            grid = WarpgroupGrid.choose(tile_of(op.value).shape, num_warps, whole_rows)
+            store = None if grid is None else _tensor_store(op, grid, stages)
+            if store is not None:
+                found.append(store)
+    return found
+
+
+def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> TensorStore | None:
+    tile = tile_of(store.value)
+    known = all(_known_at_top(value) for value in _tensor_of(store))
+    ordered = keyword(store, "ordering", "weak") != "weak"
+    if ordered or not known or int_attr(store, "alignment") < _ALIGNMENT:
+        return None
+    if contiguous_dim(store) != 1 or tile.element_bytes not in (2, 4):
+        return None
+    swizzle = swizzle_for(tile.shape[1] // grid.columns * tile.element_bytes)
+    if not swizzle:
+        return None
+    columns = swizzle // tile.element_bytes
+    box = BufferInfo((ROWS, columns), tile.element, (0, 1), swizzle)
+    shape = (ROWS * grid.rows, columns * grid.columns)
+    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle, stages=stages))
+
+
+def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:
+    return [store.base, *store.sizes, *store.strides]
+
+
+def _known_at_top(value: Value) -> bool:
+    """Whether `value` follows from the kernel's parameters by scalar operations."""
+    op = defining_op(value)
+    if op is None:
+        return value.owner.owner.operation.name == "gpu.func"
+    return op.operation.name.startswith(_PURE) and all(map(_known_at_top, op.operation.operands))
+
+
+def _at_top(b: Builder, value: Value, known: dict[Value, Value]) -> Value:
+    """`value`, computed where `b` stands."""
+    op = defining_op(value)
+    if op is None:
+        return value
+    if value not in known:
+        operands = [_at_top(b, operand, known) for operand in op.operation.operands]
+        clone = op.operation.clone(ip=b.point)
+        for i, operand in enumerate(operands):
+            clone.operands[i] = operand
+        known[value] = clone.results[0]
+    return known[value]
