@@ -101,6 +101,4 @@ def same_bits(got: np.ndarray, want: np.ndarray) -> None:
     if got.dtype.kind in "fV":
         equal |= np.isnan(got) & np.isnan(want)
     bad = np.argwhere(~equal)
-    assert len(bad) == 0, [
-        (tuple(map(int, i)), got[tuple(i)], want[tuple(i)]) for i in bad[:4]
-    ]
+    assert len(bad) == 0, [(tuple(map(int, i)), got[tuple(i)], want[tuple(i)]) for i in bad[:4]]

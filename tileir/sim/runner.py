@@ -125,7 +125,7 @@ class Simulator:
         code.executed[:] = [0] * len(code.executed)
         launch = Launch(
             code, space, parameters, symbols, shape.grid, shape.block, shape.cluster,
-            _shared_bytes(code, shared), limit, seed, self._watch,
+            _shared_bytes(code, shared), shared, limit, seed, self._watch,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             _execute(launch, code)

@@ -66,9 +66,9 @@ def _refuse_guard(e: Emitter, f: Form) -> None:
 def skipped(w: Cohort, guard: Array, block: int, following: int) -> bool:
     """Sends on the warps for which the guard is false; whether the cohort has been split."""
     lanes = w.lanes(guard)
-    if lanes is None or (lanes is not False and np.count_nonzero(lanes) == w.count):
+    if lanes is None or np.count_nonzero(lanes) == w.count:
         return False
-    if lanes is not False:
+    if lanes.any():
         partly = lanes.any(axis=1) & (lanes != w.active).any(axis=1)
         if partly.any():
             raise ThreadFault(
@@ -213,11 +213,9 @@ def _proxy_fence(e: Emitter, f: Form) -> tuple[str, str, str | None, str | None,
 def report_fence(
     w: Cohort, kind: str, order: Any, scope: Any, space: Any, site: Any, address: Any, lanes: Lanes
 ) -> None:
-    if lanes is not False:
-        active = None if lanes is True else lanes
-        watch = w.launch.watch
-        assert watch is not None
-        watch.fence(Fence(kind, order, scope, space, site, w.warps, active, address))
+    watch = w.launch.watch
+    assert watch is not None
+    watch.fence(Fence(kind, order, scope, space, site, w.warps, lanes, address))
 
 
 # --- the schedule --------------------------------------------------------------------------------

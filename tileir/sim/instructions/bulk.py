@@ -72,9 +72,7 @@ def reduction_of(e: Emitter, f: Form) -> str:
 
 def each_lane(w: Cohort, lanes: Lanes) -> list[tuple[int, int]]:
     """(row, lane) of the lanes that take part."""
-    if lanes is False:
-        return []
-    active = w.active if lanes is None or lanes is True else lanes
+    active = w.chosen(lanes)
     return [(int(row), int(lane)) for row, lane in np.argwhere(active)]
 
 

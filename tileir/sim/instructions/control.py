@@ -41,9 +41,7 @@ def branch_to(
     w: Cohort, index: Array, lanes: Lanes, targets: tuple[int, ...], following: int
 ) -> int:
     """Each lane goes to the target that its index names; those outside `lanes` go on."""
-    active = w.active if lanes is None or lanes is True else lanes
-    if lanes is False:
-        return following
+    active = w.chosen(lanes)
     index = np.broadcast_to(index, active.shape)
     wrong = active & (index >= len(targets))
     if wrong.any():
@@ -78,8 +76,8 @@ def trap(e: Emitter, f: Form) -> None:
 
 
 def fail(w: Cohort, lanes: Lanes) -> None:
-    if lanes is not False:
-        active = w.active if lanes is None or lanes is True else lanes
+    active = w.chosen(lanes)
+    if active.any():
         raise ThreadFault("trap", thread=first_lane(w.threads, active))
 
 
@@ -131,7 +129,9 @@ def take_results(e: Emitter, f: Form) -> None:
 def _parts(f: Form) -> tuple[tuple[Operand, ...], Operand, tuple[Operand, ...]]:
     """Results, target and arguments of `call (r), f, (a), prototype`."""
     operands = list(f.operands)
-    results = operands.pop(0).elements if isinstance(operands[0], Arguments) else ()
+    results: tuple[Operand, ...] = ()
+    if isinstance(operands[0], Arguments):
+        results, operands = operands[0].elements, operands[1:]
     target = operands.pop(0)
     given = operands[0].elements if operands and isinstance(operands[0], Arguments) else ()
     return results, target, given
@@ -173,9 +173,9 @@ def _call_builtin(e: Emitter, f: Form, function: Function, given: tuple[Operand,
 
 
 def fail_assertion(w: Cohort, message: int, lanes: Lanes) -> None:
-    if lanes is False:
+    active = w.chosen(lanes)
+    if not active.any():
         return
-    active = w.active if lanes is None or lanes is True else lanes
     thread = first_lane(w.threads, active)
     text = read_string(w, int(read_local(w, message, np.dtype(np.uint64))[active][0]))
     raise ThreadFault(f"assertion failed: {text}", thread=thread)

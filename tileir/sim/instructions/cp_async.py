@@ -48,11 +48,9 @@ def issue_copies(
     w: Cohort, target: Array, source: Array, size: int, wanted: Any, site: Any, lanes: Lanes
 ) -> None:
     """`wanted` bytes come from the source, zeros fill up to `size`."""
-    if lanes is False:
-        return
     shape = (len(w.warps), 32)
     counts = np.broadcast_to(np.asarray(wanted, np.int64), shape)
-    active = w.active if lanes is None or lanes is True else lanes
+    active = w.chosen(lanes)
     if (active & ((counts > size) | (counts < 0))).any():
         wrong = active & (counts > size)
         raise ThreadFault(

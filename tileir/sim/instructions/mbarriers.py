@@ -185,11 +185,9 @@ def tested(
     block: int,
 ) -> Array | None:
     """Whether the phases are complete; None if lanes must wait for theirs."""
-    if lanes is False:
-        return np.zeros((len(w.warps), 32), bool)
     table = w.launch.mbarriers
     done, offsets = table.test(w, address, phase, lanes, site, by_parity, space)
-    active = w.active if lanes is None or lanes is True else lanes
+    active = w.chosen(lanes)
     if not waits or done[active].all():
         table.waited(w, offsets, done & active, site, order, scope)
         return done

@@ -23,9 +23,7 @@ def print_formatted(w: Cohort, format_place: int, values_place: int, lanes: Lane
 
     The values lie one behind the other, each aligned to its size: ints, long longs, doubles.
     """
-    if lanes is False:
-        return
-    active = w.active if lanes is None or lanes is True else lanes
+    active = w.chosen(lanes)
     formats = read_local(w, format_place, np.dtype(np.uint64))
     values = read_local(w, values_place, np.dtype(np.uint64))
     texts: dict[int, str] = {}

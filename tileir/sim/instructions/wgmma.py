@@ -87,8 +87,7 @@ def multiply(e: Emitter, f: Form) -> None:
     left = _registers(e, a) if isinstance(a, Vector) else e.read(a, B64)
     scale_d = e.read(scale, PRED)
     e.line(f"{e.use(issue)}(w, R, {name}, {left}, {e.read(b, B64)}, {scale_d})")
-    for element in accumulators.elements:  # type: ignore[union-attr]
-        e.changed(element)
+    e.forget_views()
 
 
 def _immediates(
@@ -132,12 +131,12 @@ def issue(w: Cohort, regs: list[Any], product: Product, a: Any, b: Array, scale_
     words = None if product.registers else np.broadcast_to(a, shape)[:, 0]
     quarter = w.warps % w.launch.warps_per_block % _WARPS
     for rows in _alike(w.slots, descriptors, words):
-        right = _matrix(w, product, rows[0], descriptors[rows[0]], product.n, "b")
+        right = _matrix(w, product, rows[0], int(descriptors[rows[0]]), product.n, "b")
         if left is not None:
             chosen = left[rows]
         else:
             assert words is not None
-            whole = _matrix(w, product, rows[0], words[rows[0]], _ROWS * _WARPS, "a")
+            whole = _matrix(w, product, rows[0], int(words[rows[0]]), _ROWS * _WARPS, "a")
             chosen = whole.reshape(_WARPS, _ROWS, -1)[quarter[rows]]
         result[rows] = (chosen.reshape(-1, product.depth) @ right.T).reshape(len(rows), _ROWS, -1)
     if product.sign != 1:
@@ -187,7 +186,7 @@ def _matrix(w: Cohort, product: Product, row: int, word: int, count: int, which:
     name = product.a_type if which == "a" else product.b_type
     k_major = product.a_k_major if which == "a" else product.b_k_major
     size = _BITS[name] // 8
-    d = operands.decode(int(word))
+    d = operands.decode(word)
     launch = w.launch
     thread = int(w.threads[row, 0])
     if d.base_offset:
@@ -224,10 +223,7 @@ def _accumulated(product: Product, regs: list[Any], result: Array, keep: Array) 
         old = np.stack([_current(regs, slot, product.hidden) for slot in product.accumulators])
         old = old.view(product.d_dtype).reshape(fresh.shape)
         scale = keep.reshape(1, n, *(1,) * (fresh.ndim - 2))
-        if keep.all():
-            fresh = fresh + old
-        else:
-            fresh = np.where(scale, fresh + old, fresh)
+        fresh = np.where(scale, fresh + old, fresh)
     if product.d_dtype.kind == "i":
         limit = np.iinfo(np.int32)
         fresh = np.clip(fresh, limit.min, limit.max) if product.saturate else fresh

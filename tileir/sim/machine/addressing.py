@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .cohort import Array, Cohort, Lanes
-from .faults import ThreadFault, first_lane
+from .faults import Fault, ThreadFault, first_lane
 
 if TYPE_CHECKING:
     from .launch import Launch
@@ -50,19 +50,21 @@ def locate(w: Cohort, space: str, address: Array, size: int, lanes: Lanes) -> li
 
     `address` is uint32 or uint64, [n, 32] or a scalar.
     """
-    if lanes is False:
+    if lanes is not None and not lanes.any():
         return []
-    active = None if lanes is None or lanes is True else lanes
     if np.ndim(address) == 0:
         address = np.broadcast_to(address, (len(w.warps), 32))
     if address.dtype.itemsize < 8:
         address = address.astype(np.uint64)
-    return _LOCATORS[space](w, address, size, active)
+    return _LOCATORS[space](w, address, size, lanes)
 
 
 def _locate_global(w: Cohort, address: Array, size: int, active: Array | None) -> list[Place]:
     first = address.flat[0] if active is None else address.ravel()[int(active.argmax())]
-    buffer = w.launch.space.find(int(first), -1)
+    try:
+        buffer = w.launch.space.find(int(first), -1)
+    except Fault:
+        return _by_buffer(w, address, size, active)
     offset = (address - np.uint64(buffer.base)).view(np.int64)
     if active is not None:
         offset = np.where(active, offset, 0)
@@ -85,8 +87,9 @@ def _by_buffer(w: Cohort, address: Array, size: int, active: Array | None) -> li
         first = int(address.ravel()[lane])
         try:
             buffer = w.launch.space.find(first, -1)
-        except Exception as error:
-            raise ThreadFault(str(error), thread=int(w.threads.ravel()[lane])) from None
+        except Fault as fault:
+            thread = int(w.threads.ravel()[lane])
+            raise ThreadFault(fault.reason, fault.remedy, thread=thread) from None
         offset = (address - np.uint64(buffer.base)).view(np.int64)
         inside = rest & (offset > -(1 << 39)) & (offset < 1 << 39)
         offset = np.where(inside, offset, 0)

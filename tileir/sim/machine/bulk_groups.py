@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .asynchronous import Operation
-from .cohort import Array, Cohort, Lanes
+from .cohort import Cohort, Lanes
 
 if TYPE_CHECKING:
     from ..ptx.syntax import Instruction
@@ -30,8 +30,7 @@ class BulkGroups:
         for thread in self._concerned(w, lanes, self._open | self._groups):
             self._groups.setdefault(thread, []).append(self._open.pop(thread, []))
         if self._launch.watch:
-            active = None if lanes is None else lanes
-            self._launch.watch.group_committed("bulk", site, w.warps, active)
+            self._launch.watch.group_committed("bulk", site, w.warps, lanes)
 
     def wait(
         self, w: Cohort, allowed: int, read_only: bool, lanes: Lanes, site: Instruction
@@ -50,8 +49,7 @@ class BulkGroups:
                         launch.complete(operation)
             self._settle(thread)
         if launch.watch:
-            active = None if lanes is None else lanes
-            launch.watch.group_waited("bulk", allowed, read_only, site, w.warps, active)
+            launch.watch.group_waited("bulk", allowed, read_only, site, w.warps, lanes)
 
     def _settle(self, thread: int) -> None:
         """Forgets groups at the front that are complete."""
@@ -61,8 +59,8 @@ class BulkGroups:
 
     def _concerned(self, w: Cohort, lanes: Lanes, table: Mapping[int, Any]) -> list[int]:
         """The threads of the cohort that are in a table."""
-        if not table or lanes is False:
+        if not table:
             return []
-        active: Array = w.active if lanes is None or lanes is True else lanes
+        active = w.chosen(lanes)
         mine = set(w.threads[active].tolist())
         return sorted(mine & table.keys())

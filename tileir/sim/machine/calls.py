@@ -19,13 +19,10 @@ _DEPTH = 256
 
 def leave_kernel(w: Cohort, lanes: Lanes, following: int) -> int:
     """Threads exit; those outside `lanes` go on at block `following`."""
-    if lanes is False:
-        return following
     rest = _rest(w, lanes)
+    if rest is not None:
+        w.launch.scheduler.add(w.fork(rest, following))
     w.launch.exit(w, lanes)
-    if rest is None:
-        return STOP
-    w.launch.scheduler.add(w.fork(rest, following))
     return STOP
 
 
@@ -33,11 +30,10 @@ def leave_function(w: Cohort, lanes: Lanes, following: int) -> int:
     """Threads return to their caller; those outside `lanes` go on at block `following`."""
     if not w.frames:
         return leave_kernel(w, lanes, following)
-    if lanes is False:
-        return following
     rest = _rest(w, lanes)
-    if rest is not None:
-        assert not isinstance(lanes, bool) and lanes is not None
+    if rest is not None and lanes is not None:
+        if not lanes.any():
+            return following
         returning = w.fork(lanes, w.pc)
         returning.pc = _return(returning)
         w.launch.scheduler.add(w.fork(rest, following))
@@ -54,7 +50,7 @@ def _return(w: Cohort) -> int:
 
 def _rest(w: Cohort, lanes: Lanes) -> Any:
     """The active lanes outside `lanes`, None if there are none."""
-    if lanes is None or lanes is True or lanes is w.mask:
+    if lanes is None or lanes is w.mask:
         return None
     rest = w.active & ~lanes
     return rest if rest.any() else None
@@ -68,11 +64,9 @@ def enter_function(
 
     `frame_bytes` are the caller's; `given` are register arguments by the callee's slot.
     """
-    if lanes is False:
+    if lanes is not None and not lanes.any():
         return following + 1
-    rest = _rest(w, lanes)
-    if rest is not None:
-        assert not isinstance(lanes, bool) and lanes is not None
+    if _rest(w, lanes) is not None:
         raise ThreadFault(
             "a call that only some threads of the cohort make under a predicate",
             "branch around the call instead",

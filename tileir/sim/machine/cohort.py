@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .launch import Launch
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Lanes = Array | bool | None
-"""Lanes that take part: None for all, False for none, or bool[warps, 32]."""
+Lanes = Array | None
+"""Lanes that take part, bool[warps, 32], or None for all."""
 
 STOP = -1
 """What a basic block returns when its cohort cannot go on as it is."""
@@ -80,10 +80,11 @@ class Cohort:
     def lanes(self, guard: Array) -> Lanes:
         """The active lanes for which a predicate holds."""
         active = guard if self.mask is None else guard & self.mask
-        count = np.count_nonzero(active)
-        if count == active.size:
-            return None
-        return active if count else False
+        return None if np.count_nonzero(active) == active.size else active
+
+    def chosen(self, lanes: Lanes) -> Array:
+        """Lanes as bool[n, 32]."""
+        return self.active if lanes is None else lanes
 
     @property
     def active(self) -> Array:
@@ -146,7 +147,7 @@ class Cohort:
 
     def fork(self, active: Array, pc: int) -> Cohort:
         """A cohort of some of the active lanes, at least one."""
-        rows = active.any(axis=1)
+        rows: Array = active.any(axis=1)
         count = int(np.count_nonzero(rows))
         if count < len(rows):
             before = rows[:, None] if self.mask is None else rows[:, None] & self.mask

@@ -113,8 +113,7 @@ class Copies:
         threads = _threads(w, lanes)
         self._committed[threads] += 1
         if self._launch.watch:
-            active = None if lanes is None else lanes
-            self._launch.watch.group_committed("cp.async", site, w.warps, active)
+            self._launch.watch.group_committed("cp.async", site, w.warps, lanes)
 
     def wait(self, w: Cohort, allowed: int, lanes: Lanes, site: Instruction) -> None:
         """Completes all but the youngest `allowed` groups; -1: even what is not committed."""
@@ -126,8 +125,7 @@ class Copies:
         waits[threads] = True
         self.complete(lambda copy: waits[copy.threads] & (copy.group < limit[copy.threads]))
         if self._launch.watch:
-            active = None if lanes is None else lanes
-            self._launch.watch.group_waited("cp.async", allowed, False, site, w.warps, active)
+            self._launch.watch.group_waited("cp.async", allowed, False, site, w.warps, lanes)
 
     def pending_of(self, thread: int) -> list[ThreadCopy]:
         """Copies of a thread that are under way."""
@@ -154,6 +152,4 @@ class Copies:
 
 
 def _threads(w: Cohort, lanes: Lanes) -> Array:
-    if lanes is False:
-        return np.empty(0, np.int64)
-    return w.threads.ravel() if lanes is None or lanes is True else w.threads[lanes]
+    return w.threads.ravel() if lanes is None else w.threads[lanes]

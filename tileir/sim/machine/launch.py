@@ -41,6 +41,7 @@ class Launch:
         block: Extents,
         cluster: Extents,
         shared_bytes: int,
+        dynamic_bytes: int,
         resident: int,
         seed: int,
         watch: Observers | None,
@@ -67,7 +68,7 @@ class Launch:
         self.shared = SharedMemory(self.slot_count, shared_bytes)
         self.local = LocalMemory(32 * warps)
         self.local.reserve(code.local_bytes)
-        self.specials = Specials(grid, block, cluster, self.blocks)
+        self.specials = Specials(grid, block, cluster, self.blocks, shared_bytes, dynamic_bytes)
         self.barriers = Barriers(self)
         self.cluster_barrier = ClusterBarrier(self)
         self.mbarriers = Mbarriers(self)
@@ -128,12 +129,10 @@ class Launch:
 
     def exit(self, w: Cohort, lanes: Lanes) -> None:
         """Threads have finished."""
-        if lanes is False:
-            return
-        active = w.active if lanes is None or lanes is True else lanes
+        active = w.chosen(lanes)
         self.live[w.warps] &= ~active
         if self.watch:
-            self.watch.threads_exited(w.warps, None if lanes is None else active)
+            self.watch.threads_exited(w.warps, lanes)
         self.scheduler.threads_left()
         self.barriers.threads_left(w.slots)
         self.cluster_barrier.threads_left(w.slots)

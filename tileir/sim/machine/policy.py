@@ -88,9 +88,7 @@ class Random(InOrder):
         if cohort.mask is None:
             return False
         order = cohort.key[0]
-        return any(
-            key[0] <= order and _share_warps(other, cohort) for key, other in ready.items()
-        )
+        return any(key[0] <= order and _share_warps(other, cohort) for key, other in ready.items())
 
     def splits(self, cohort: Cohort) -> Any:
         if cohort.rows < 2 or not self._chance(0.1):

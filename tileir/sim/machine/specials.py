@@ -17,9 +17,28 @@ class Specials:
     `blocks` int64[slots, 3] are the coordinates of the resident blocks; the launch keeps them.
     """
 
-    def __init__(self, grid: Extents, block: Extents, cluster: Extents, blocks: Array):
+    def __init__(
+        self,
+        grid: Extents,
+        block: Extents,
+        cluster: Extents,
+        blocks: Array,
+        shared_bytes: int,
+        dynamic_bytes: int,
+    ):
         self._grid, self._block, self._cluster = grid, block, cluster
         self._blocks = blocks
+        self._constants = {
+            "nwarpid": 64,
+            "nsmid": 132,
+            "smid": 0,
+            "gridid": 1,
+            "cluster_nctarank": int(np.prod(cluster)),
+            "is_explicit_cluster": int(np.prod(cluster) > 1),
+            "total_smem_size": shared_bytes,
+            "aggr_smem_size": shared_bytes,
+            "dynamic_smem_size": dynamic_bytes,
+        }
         x, y, z = block
         self._warps_per_block = -(-x * y * z // 32)
         number = np.arange(self._warps_per_block * 32).reshape(-1, 32)
@@ -54,15 +73,7 @@ class Specials:
             inside = [self._along("cluster_ctaid", axis, warps) for axis in range(3)]
             x, y, _ = self._cluster
             return inside[0] + x * (inside[1] + y * inside[2])
-        constants = {
-            "nwarpid": 64,
-            "nsmid": 132,
-            "smid": 0,
-            "gridid": 1,
-            "cluster_nctarank": int(np.prod(self._cluster)),
-            "is_explicit_cluster": int(np.prod(self._cluster) > 1),
-        }
-        return constants[name]
+        return self._constants[name]
 
     def _along(self, base: str, axis: int, warps: Array) -> Any:
         if base == "tid":

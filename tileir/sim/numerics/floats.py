@@ -73,11 +73,13 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     suspect |= np.abs(out) < _TINY
     if not suspect.any():
         return out
-    return floats.fma(*np.broadcast_arrays(a, b, c), F32)
+    a, b, c = np.broadcast_arrays(a, b, c)
+    return floats.fma(a, b, c, F32)
 
 
 def round_product(a: Array, b: Array, fmt: FloatFormat, mode: str) -> Array:
-    return floats.multiply(*np.broadcast_arrays(a, b), fmt, mode)
+    a, b = np.broadcast_arrays(a, b)
+    return floats.multiply(a, b, fmt, mode)
 
 
 def minimum_maximum(a: Array, b: Array, which: str, fmt: FloatFormat, propagate: bool) -> Array:
@@ -147,8 +149,9 @@ def drop_low_word(x: Array) -> Array:
 
 def approximate_quotient(a: Array, b: Array) -> Array:
     """div.approx: 0 (NaN for an infinite dividend) where the divisor is beyond 2^126."""
-    return floats.divide(*np.broadcast_arrays(a, b), F32, "approx")
+    return divide(a, b, F32, "approx")
 
 
 def divide(a: Array, b: Array, fmt: FloatFormat, mode: str) -> Array:
-    return floats.divide(*np.broadcast_arrays(a, b), fmt, mode)
+    a, b = np.broadcast_arrays(a, b)
+    return floats.divide(a, b, fmt, mode)
