@@ -52,6 +52,8 @@ _ENTRIES = [
               "Let one thread fetch tiles while the other warps compute"),
     PassEntry("host-tensor-maps", "host_tensor_maps", "HostTensorMaps",
               "Have the launcher make tensor maps and pass them as parameters"),
+    PassEntry("build-tensor-maps", "build_tensor_maps", "BuildTensorMaps",
+              "Let blocks make the tensor maps that no launcher made for them"),
     PassEntry("pipeline-loads", "pipeline_loads", "PipelineLoads",
               "Overlap the loads of a loop's matrix operands with its computation"),
     PassEntry("assign-layouts", "assign_layouts", "AssignLayouts",

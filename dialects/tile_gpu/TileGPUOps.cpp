@@ -348,6 +348,28 @@ LogicalResult TensorMapOp::verify() {
   if (getSizes().size() != rank || getStrides().size() != rank)
     return emitOpError("needs ") << rank << " sizes and strides, found " << getSizes().size()
                                  << " and " << getStrides().size();
+  if (bool(getSlot()) != bool(getScratch()))
+    return emitOpError("has both a slot and scratch, or neither");
+  return success();
+}
+
+LogicalResult AcquireMapSlotOp::verify() {
+  if (getCount() < 1)
+    return emitOpError("count must be positive, found ") << getCount();
+  auto scratch = cast<BufferType>(getScratch().getType());
+  if (numElements(scratch.getShape()) != 1 || !scratch.getElementType().isInteger(64))
+    return emitOpError("scratch must be a buffer of one i64, found ") << scratch;
+  return success();
+}
+
+LogicalResult SpecializeOp::verify() {
+  if (auto registers = getRegisters()) {
+    auto valid = [](int64_t count) { return count % 8 == 0 && count >= 24 && count <= 256; };
+    if (registers->size() != 2 || !llvm::all_of(*registers, valid))
+      return emitOpError("registers are two multiples of 8 from 24 to 256");
+  }
+  if (getReplicas() < 1 || getReplicas() > 2)
+    return emitOpError("has one or two replicas, found ") << getReplicas();
   return success();
 }
 

@@ -563,15 +563,39 @@ def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pu
     `strides` the distances in elements, all i64; the box in the type says what
     one access moves. Elements outside read as zero.
 
-    Example: `%m = tile_gpu.tensor_map %p sizes[%m, %k] strides[%s, %one]
+    Either the launcher makes it, or the block does: in `scratch`, from where it
+    goes to the address `slot`. Example:
+    `%m = tile_gpu.tensor_map %p sizes[%m, %k] strides[%s, %one]
     : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>`
   }];
-  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides);
+  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides,
+                       Optional<I64>:$slot, Optional<TileGPU_Buffer>:$scratch);
   let results = (outs TileGPU_TensorMap:$result);
   let assemblyFormat = [{
-    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` attr-dict `:` qualified(type($result))
+    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` (`slot` $slot^)? (`scratch` $scratch^)?
+    attr-dict `:` qualified(type($result)) (`,` qualified(type($scratch))^)?
   }];
   let hasVerifier = 1;
+}
+
+def TileGPU_AcquireMapSlotOp : TileGPU_Op<"acquire_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "global memory for `count` tensor maps that no other running block uses";
+  let description = [{
+    One thread takes it from the kernel's pool; all get its address through
+    `scratch`. Example:
+    `%slot = tile_gpu.acquire_map_slot 3 scratch %s : !tile_gpu.buffer<1xi64>`
+  }];
+  let arguments = (ins I64Attr:$count, TileGPU_Buffer:$scratch);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$count `scratch` $scratch attr-dict `:` qualified(type($scratch))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_ReleaseMapSlotOp : TileGPU_Op<"release_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "give back what `acquire_map_slot` gave";
+  let description = "All copies that use the maps must be complete, and all threads know it.";
+  let arguments = (ins I64Attr:$count, I64:$slot);
+  let assemblyFormat = "$count `slot` $slot attr-dict";
 }
 
 def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load"> {
@@ -614,7 +638,9 @@ def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [
 
 def TileGPU_TmaStoreWaitOp : TileGPU_Op<"tma_store_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until no copy of `tma_store` reads shared memory any more";
-  let assemblyFormat = "attr-dict";
+  let description = "With `complete`, until all have also written their tensors.";
+  let arguments = (ins UnitAttr:$complete);
+  let assemblyFormat = "(`complete` $complete^)? attr-dict";
 }
 
 def TileGPU_MbarrierInitOp : TileGPU_Op<"mbarrier_init"> {
@@ -659,6 +685,10 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
     those that a thread of the producer and of a consumer gets, where the even
     share of all threads does not do.
 
+    With `replicas`, so many sets of the kernel's warps run `consumers`, each on
+    tiles of its own: `replica` says which one this is. They take turns
+    (`take_turn`, `pass_turn`) at what only one of them should do at a time.
+
     ```mlir
     tile_gpu.specialize registers [40, 232] producer {
       ...
@@ -667,11 +697,31 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
     }
     ```
   }];
-  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let arguments = (ins OptionalAttr<DenseI64ArrayAttr>:$registers,
+                       DefaultValuedAttr<I64Attr, "1">:$replicas);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumers);
   let assemblyFormat = [{
-    (`registers` $registers^)? `producer` $producer `consumers` $consumers attr-dict
+    (`registers` $registers^)? (`replicas` $replicas^)? `producer` $producer
+    `consumers` $consumers attr-dict
   }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ReplicaOp : TileGPU_Op<"replica", [Pure]> {
+  let summary = "which set of consumers this is";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_TakeTurnOp : TileGPU_Op<"take_turn", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until the replica before this one passes the turn";
+  let description = "The first turn is that of replica 0.";
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_PassTurnOp : TileGPU_Op<"pass_turn", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "let the next replica take its turn";
+  let assemblyFormat = "attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

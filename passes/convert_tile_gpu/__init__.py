@@ -38,6 +38,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     reductions,
     shared_memory,
     specialization,
+    tensor_maps,
     tensor_memory,
     tensor_stores,
     tensors,

@@ -17,6 +17,7 @@ from tileir.ir import (
     InsertionPoint,
     StringAttr,
     Type,
+    TypeAttr,
     Value,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering
@@ -47,6 +48,32 @@ def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result:
             },
             regions=1,
         )
+
+
+def global_memory(ctx: Lowering, name: str, size: int, alignment: int) -> Value:
+    """The address (i64) of memory of the module that starts as zeros and outlives launches; the
+    same for every kernel that asks for it by this name."""
+    b, block = ctx.builder, ctx.module_body
+    type_ = b.type(f"!llvm.array<{size} x i8>")
+    if not _find_symbol(block, name):
+        with b.at(InsertionPoint.at_block_begin(block)):
+            variable = b.create(
+                "llvm.mlir.global",
+                attributes={
+                    "sym_name": StringAttr.get(name),
+                    "global_type": TypeAttr.get(type_),
+                    "addr_space": b.i32_attr(1),
+                    "alignment": b.i64_attr(alignment),
+                    "linkage": b.attribute("#llvm.linkage<internal>"),
+                },
+                regions=1,
+            )
+        with b.at(b.block(variable.regions[0])):
+            b.create("llvm.return", [b.op("llvm.mlir.zero", [], type_)])
+    pointer = b.type("!llvm.ptr<1>")
+    symbol = {"global_name": FlatSymbolRefAttr.get(name)}
+    address = b.op("llvm.mlir.addressof", [], pointer, symbol)
+    return b.op("llvm.ptrtoint", [address], b.i64)
 
 
 def constant_table(ctx: Lowering, info: TileInfo, value: DenseElementsAttr) -> list[Value]:

@@ -87,6 +87,8 @@ class Lowering:
         self.shared = shared
         #: PTX version that the instructions built so far need, times ten
         self.ptx_version = target.ptx_version
+        #: tensor maps made by the kernel so far
+        self.next_map = 0
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}

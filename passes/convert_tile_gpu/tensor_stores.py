@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo, buffer_info, tensor_map_box
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid, grid_of
 from tileir.dialects import tile_gpu
-from tileir.ir import OpView, Value
+from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
@@ -33,7 +34,7 @@ def _tma_store(ctx: Lowering, op: tile_gpu.TmaStoreOp) -> None:
 @lowers("tile_gpu.tma_store_wait")
 def _tma_store_wait(ctx: Lowering, op: OpView) -> None:
     with ctx.only_if(_leads(ctx)):
-        _wait_for_copies(ctx, 0)
+        _wait_for_copies(ctx, 0, complete=has_flag(op, "complete"))
 
 
 def _leads(ctx: Lowering) -> Value:
@@ -43,10 +44,13 @@ def _leads(ctx: Lowering) -> Value:
     return b.compare("eq", within, b.c32(0))
 
 
-def _wait_for_copies(ctx: Lowering, pending: int) -> None:
-    """Until at most so many of this thread's copies may still read shared memory."""
+def _wait_for_copies(ctx: Lowering, pending: int, complete: bool = False) -> None:
+    """Until at most so many of this thread's copies may still read shared memory, or are not
+    `complete`."""
     b = ctx.builder
-    attributes = {"group": b.i32_attr(pending), "read": b.attribute("unit")}
+    attributes: dict[str, Attribute] = {"group": b.i32_attr(pending)}
+    if not complete:
+        attributes["read"] = b.attribute("unit")
     b.create("nvvm.cp.async.bulk.wait_group", attributes=attributes)
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, InsertionPoint, Operation, OpView
-from tileir.passes.attach_target import is_managed, target_of
+from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.consumers import Consumers
@@ -51,8 +51,6 @@ class SpecializeWarps(ModulePass):
     stages: int = 8
 
     def apply(self, module: Operation) -> None:
-        if not is_managed(module):
-            return
         target = target_of(module)
         for kernel in kernels(module):
             plan = Plan.of(kernel, target, self.stages)

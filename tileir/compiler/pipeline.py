@@ -58,6 +58,7 @@ def passes_of(stage: str, options: Options) -> list[str]:
             # A producer for what tensor memory accesses can fetch, cp.async for the rest.
             "specialize-warps",
             "host-tensor-maps",
+            "build-tensor-maps",
             "pipeline-loads",
             "cse",
             "assign-layouts",

@@ -102,6 +102,7 @@ def tile_type(builder: Builder, info: TileInfo) -> Type:
 
 
 CHUNK_BYTES = 16
+LINE_BYTES = 128
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,10 @@ class BufferInfo:
 
     @property
     def alignment(self) -> int:
-        """Bytes that the start must be a multiple of: the swizzle reads address bits."""
-        return {128: 1024, 64: 512, 32: 256}.get(self.swizzle, CHUNK_BYTES)
+        """Bytes that the start must be a multiple of: the swizzle reads address bits, and whole
+        lines of shared memory (a tensor map is one) stay whole."""
+        plain = LINE_BYTES if self.stage_bytes % LINE_BYTES == 0 else CHUNK_BYTES
+        return {128: 1024, 64: 512, 32: 256}.get(self.swizzle, plain)
 
     def xor_of_row(self, row: np.ndarray | int) -> np.ndarray | int:
         """What the 16-byte chunk index of `row` is xor-ed with."""
