@@ -307,6 +307,8 @@ def _offset(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
 def _broadcast(analysis: AxisAnalysis, op: OpView) -> AxisFacts:
     source, result = op.operation.operands[0], op.operation.results[0]
     facts = analysis.of(source)
+    if source.type == result.type:
+        return facts
     return AxisFacts(
         tuple(
             axis if before == after else Axis(1, axis.multiple, power_of_two_factor(after))
