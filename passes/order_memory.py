@@ -6,6 +6,9 @@ may touch the same memory, a barrier must stand between them. Everything else st
 
 A barrier is needed before operation B if an operation A that B's token depends on has run since
 the last barrier, and one of them writes, A acquires, or B releases.
+
+Kernels none of whose loads is ordered after a write (or an acquire) are marked: in those, loads may
+be done ahead of time, barriers or not.
 """
 
 from __future__ import annotations
@@ -13,10 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import keyword
-from tileir.ir import Block, InsertionPoint, Operation, OpView
+from tileir.ir import Block, InsertionPoint, Operation, OpView, UnitAttr
 from tileir.passes.analysis.token_order import LOADS, MEMORY, TokenOrder
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import entries
+
+#: On a kernel: no load has to wait for a write.
+FREE_LOADS_ATTRIBUTE = "tile_gpu.free_loads"
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,17 @@ class OrderMemory(ModulePass):
     def apply(self, module: Operation) -> None:
         for entry in entries(module):
             body = entry.regions[0].blocks[0]
-            _Kernel(TokenOrder(body)).insert(body, set())
+            order = TokenOrder(body)
+            if not any(_must_wait(op, order) for op in _memory_operations(body)):
+                entry.attributes[FREE_LOADS_ATTRIBUTE] = UnitAttr.get(module.context)
+            _Kernel(order).insert(body, set())
+
+
+def _must_wait(op: OpView, order: TokenOrder) -> bool:
+    """Whether a load may see what an operation before it wrote."""
+    if _writes(op):
+        return False
+    return any(_conflict(first, op) for first in order.of_operands(op))
 
 
 def _ordering(op: OpView) -> str:

@@ -29,7 +29,7 @@ from tileir.runtime.metadata import PROGRAM_GRID
 
 #: Reads and writes that blocks do not notice of each other.
 _UNNOTICED = ("tile_gpu.load", "tile_gpu.store", "tile_gpu.gather", "tile_gpu.scatter")
-_OBSERVABLE = ("tile_gpu.atomic", "tile_gpu.print", "tile_gpu.assert", "tile_gpu.barrier")
+_OBSERVABLE = ("tile_gpu.atomic", "tile_gpu.print", "tile_gpu.assert")
 _BLOCK_INDEX = "nvvm.read.ptx.sreg.ctaid."
 _GRID_SIZE = "nvvm.read.ptx.sreg.nctaid."
 _AXES = "xyz"

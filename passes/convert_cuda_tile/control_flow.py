@@ -27,6 +27,7 @@ from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lower
 from tileir.passes.convert_cuda_tile.guards import guarded_load
 from tileir.passes.convert_cuda_tile.scratch import free_scratch
 from tileir.passes.convert_cuda_tile.views import load_view
+from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 
 HINTS_ATTRIBUTE = "tile_gpu.optimization_hints"
 
@@ -403,6 +404,8 @@ def convert_entry(builder: Builder, op: OpView) -> None:
         "function_type": TypeAttr.get(FunctionType.get(inputs, [], builder.context)),
         "gpu.kernel": builder.attribute("unit"),
     }
+    if FREE_LOADS_ATTRIBUTE in op.operation.attributes:
+        attributes[FREE_LOADS_ATTRIBUTE] = op.operation.attributes[FREE_LOADS_ATTRIBUTE]
     if "optimization_hints" in op.operation.attributes:
         attributes[HINTS_ATTRIBUTE] = op.operation.attributes["optimization_hints"]
     function = builder.create("gpu.func", attributes=attributes, regions=1)

@@ -31,6 +31,7 @@ from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.consumers import Consumers
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
+from tileir.passes.specialize_warps.stores import replace_stores
 from tileir.passes.walk import kernels
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumer warpgroups,
@@ -72,11 +73,7 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     Producer(b, plan).fill(producer, body)
     _move(work, plan, consumers)
     Consumers(plan).rewrite(consumers)
-    for store in plan.stores:
-        store.replace()
-    if plan.stores:
-        with b.at(consumers):  # shared memory must outlive the copies from it
-            b.create("tile_gpu.tma_store_wait")
+    replace_stores(plan.stores, split)
 
 
 def _move(work: Sequence[OpView], plan: Plan, consumers: Block) -> None:

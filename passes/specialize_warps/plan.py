@@ -13,6 +13,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 from tileir.passes.specialize_warps.stores import (
     TensorStore,
     describe_tensor,
@@ -139,17 +140,14 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 
 
 def suits(kernel: Operation, target: Target) -> bool:
-    """Whether consumers could run the kernel: all its products are on warpgroups, and it does not
-    order its loads."""
+    """Whether consumers could run the kernel: all its products are on warpgroups, and its loads do
+    not wait for its writes."""
     groups, rest = divmod(num_warps_of(kernel), _WARPS_OF_GROUP)
     if target.capability != 90 or rest or not 1 <= groups <= _MOST_GROUPS:
         return False
-    products = 0
+    products, free_loads = 0, FREE_LOADS_ATTRIBUTE in kernel.attributes
     for op in walk(kernel):
-        if isinstance(op, tile_gpu.BarrierOp) or keyword(op, "ordering", "weak") in (
-            "acquire",
-            "acq_rel",
-        ):
+        if isinstance(op, tile_gpu.BarrierOp) and not free_loads:
             return False
         if isinstance(op, tile_gpu.DotOp):
             products += 1

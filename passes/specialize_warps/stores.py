@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
@@ -37,10 +38,27 @@ class TensorStore:
         self.buffers = b.create("tile_gpu.alloc", results=[b.type(str(self.ring))]).results[0]
 
     def replace(self) -> None:
+        """Puts the tensor store where the store was."""
         store = self.store
         b = Builder(InsertionPoint(store), store.location)
         b.create("tile_gpu.tma_store", [store.value, self.map, *store.starts, self.buffers])
         store.operation.erase()
+
+
+def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
+    """Replaces the stores among the consumers of `split`. What is ordered after a store waits until
+    its copies are complete, and shared memory must outlive them."""
+    if not stores:
+        return
+    for store in stores:
+        store.replace()
+    b = Builder(InsertionPoint(split.regions[1].blocks[0]), split.location)
+    b.create("tile_gpu.tma_store_wait")
+    for op in list(walk(split)):
+        if isinstance(op, tile_gpu.BarrierOp):
+            b = Builder(InsertionPoint(op), op.location)
+            complete = {"complete": b.attribute("unit")}
+            b.create("tile_gpu.tma_store_wait", attributes=complete)
 
 
 def describe_tensor(b: Builder, box: BufferInfo, tensor: list[Value]) -> Value:
