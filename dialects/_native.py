@@ -18,7 +18,7 @@ from mlir._mlir_libs._mlir import globals as mlir_globals
 
 from tileir.errors import ToolError, VerificationError
 
-_LIBRARY = "libTileIR.so"
+_LIBRARY = "lib/libTileIR.so"
 
 
 def current_location() -> str | None:
