@@ -89,7 +89,8 @@ def _run(index: int, pointer: int, count: int, names: _Strings, values: _Strings
     capsule = _new_capsule(pointer, _CAPSULE_NAMES[ir.Operation], None)
     operation = ir.Operation._CAPICreate(capsule)
     context = operation.context
-    _keep_alive(context)
+    if _driver_owns_contexts:
+        _keep_alive(context)
     options = {names[i].decode(): values[i].decode() for i in range(count)}
     try:
         with context, operation.location:
@@ -104,14 +105,18 @@ def _run(index: int, pointer: int, count: int, names: _Strings, values: _Strings
 
 
 _callback = _RunCallback(_run)
-_foreign_contexts: dict[int, ir.Context] = {}
+_driver_owns_contexts = False
+
+
+def driver_owns_contexts() -> None:
+    """Says that from now on passes run in contexts that C++ makes and destroys."""
+    global _driver_owns_contexts
+    _driver_owns_contexts = True
 
 
 def _keep_alive(context: ir.Context) -> None:
-    """Keeps the wrapper of a context for ever: a context that C++ owns must not be destroyed."""
-    if id(context) not in _foreign_contexts:
-        _foreign_contexts[id(context)] = context
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
+    """Keeps a context's wrapper for ever: destroying it would destroy the context, too."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
 
 
 _FILE_POSITION = re.compile(r"(.+):(\d+):(\d+)")

@@ -135,7 +135,9 @@ class _Input(ctypes.Structure):
 def _run_driver(arguments: list[str]) -> int:
     """Calls MLIR's driver. Raises what reading the input raised."""
     from tileir.dialects._native import function
+    from tileir.dialects.python_pass import driver_owns_contexts
 
+    driver_owns_contexts()
     kept: list[ctypes.Array[ctypes.c_char]] = []
     errors: list[BaseException] = []
 
