@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from types import TracebackType
+from typing import Any
 
 from mlir import ir
 
@@ -30,7 +31,7 @@ class RemarkCollector:
 
     def __init__(self, context: ir.Context):
         self._context = context
-        self._handler: ir.DiagnosticHandler | None = None
+        self._handler: Any = None
         self.texts: list[str] = []
 
     def __enter__(self) -> RemarkCollector:

@@ -13,11 +13,12 @@ load can be pipelined.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tileir.compiler.constants import padding_element
-from tileir.compiler.ir_util import defining_op, keyword
+from tileir.compiler.ir_util import defining_op, element_type, keyword
 from tileir.dialects.cuda_tile import DYNAMIC, GatherScatterViewType, TileViewType
 from tileir.dialects.elements import array_from_elements
 from tileir.ir import Block, DenseElementsAttr, IntegerType, OpView, Value
@@ -41,16 +42,28 @@ def guarded_load(branch: OpView) -> GuardedLoad | None:
     if len(inside) != 2 or inside[0].operation.name != "cuda_tile.load_view_tko":
         return None
     load = inside[0]
+    view: Value = _parts(load).view
     if keyword(load, "memory_ordering_semantics", "weak") != "weak":
         return None
     dim = _guarded_dim(branch.operation.operands[0], load)
     if dim is None or not _yields(inside[-1], load.operation.block):
         return None
-    if outside[-1].operation.name != "cuda_tile.yield" or not _gives_padding(
-        inside[-1], outside[-1], load.view.type
-    ):
+    if outside[-1].operation.name != "cuda_tile.yield":
+        return None
+    if not _gives_padding(inside[-1], outside[-1], _type_of(view)):
         return None
     return GuardedLoad(load, dim)
+
+
+def _parts(op: OpView) -> Any:
+    """An operation whose operands are read by their generated names."""
+    return op
+
+
+def _type_of(view: Value) -> TileViewType:
+    type_ = view.type
+    assert isinstance(type_, TileViewType)
+    return type_
 
 
 def _yields(terminator: OpView, block: Block) -> bool:
@@ -75,27 +88,34 @@ def _guarded_dim(condition: Value, load: OpView) -> int | None:
     if sizes is None or sizes.operation.name != "cuda_tile.get_index_space_shape":
         return None
     dim = list(sizes.operation.results).index(count)
-    same = sizes.operation.operands[0] == load.view and list(load.index)[dim] == index
-    type_: TileViewType = load.view.type
+    view: Value = _parts(load).view
+    same = sizes.operation.operands[0] == view and list(_parts(load).index)[dim] == index
+    type_ = _type_of(view)
     # A dimension of size 1 becomes part of the address, which is not checked.
-    is_checked = not isinstance(type_, GatherScatterViewType) and type_.tile_shape[dim] > 1
-    return dim if same and is_checked and _counts_exactly(count, load.view, dim) else None
+    if not same or isinstance(type_, GatherScatterViewType) or type_.tile_shape[dim] == 1:
+        return None
+    return dim if _counts_exactly(count, view, type_.dim_map[dim]) else None
 
 
-def _counts_exactly(count: Value, view: Value, dim: int) -> bool:
-    """Whether the size of the index space fits the type that it was asked for in."""
-    width = IntegerType(count.type.element_type).width
+def _counts_exactly(count: Value, view: Value, which: int) -> bool:
+    """Whether the size of the index space, along a dimension of the tensor, fits the type that it
+    was asked for in."""
+    width = _width(count)
     tensor = defining_op(view)
     while tensor is not None and tensor.operation.name != "cuda_tile.make_tensor_view":
         tensor = defining_op(tensor.operation.operands[-1])
     if tensor is None:
         return False
-    shape = tensor.operation.results[0].type.shape
-    which = view.type.dim_map[dim]
+    shape = _type_of(view).tensor_view.shape
     if shape[which] != DYNAMIC:
         return shape[which] < 2**width
-    size = list(tensor.dynamic_shape)[sum(n == DYNAMIC for n in shape[:which])]
-    return IntegerType(size.type.element_type).width <= width
+    size = list(_parts(tensor).dynamic_shape)[sum(n == DYNAMIC for n in shape[:which])]
+    return _width(size) <= width
+
+
+def _width(scalar: Value) -> int:
+    """Bits of an integer scalar."""
+    return IntegerType(element_type(scalar.type)).width
 
 
 def _gives_padding(inside: OpView, outside: OpView, view: TileViewType) -> bool:

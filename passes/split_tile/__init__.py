@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tileir.compiler.locations import plain_location
 from tileir.dialects.cuda_tile import hint
 from tileir.dialects.diagnostics import emit_remark
-from tileir.ir import Operation, UnitAttr
+from tileir.ir import Operation
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.split_tile.plan import Limits, Plan, make_plan
@@ -68,5 +68,5 @@ class SplitTile(ModulePass):
 
 def _is_extended(entry: Operation) -> bool:
     """Whether tile dimensions need not be powers of two."""
-    attributes = entry.parent.operation.attributes
-    return EXTENDED_ATTRIBUTE in attributes and isinstance(attributes[EXTENDED_ATTRIBUTE], UnitAttr)
+    assert entry.parent is not None, "an entry is in a module"
+    return EXTENDED_ATTRIBUTE in entry.parent.operation.attributes

@@ -16,13 +16,14 @@ from tileir.dialects.cuda_tile import (
 )
 from tileir.dialects.elements import array_from_elements, element_dtype, elements_from_array
 from tileir.ir import DenseElementsAttr, IntegerType, Operation, OpView, Type, Value
+from tileir.passes.split_tile.forms import tile_type
 
 _PREDICATES = {"eq": ComparisonPredicate.Equal, "ult": ComparisonPredicate.LessThan}
 
 
 def width_of(scalar: Value) -> int:
     """Bits of a rank-0 tile of integers."""
-    return IntegerType(scalar.type.element_type).width
+    return IntegerType(tile_type(scalar).element_type).width
 
 
 class TileBuilder(Builder):
@@ -34,9 +35,12 @@ class TileBuilder(Builder):
 
     def constant(self, value: int | float | bool, type: Type) -> Value:
         """A tile of numbers, all of them `value`."""
+        assert isinstance(type, TileType)
         dtype = element_dtype(type.element_type)
         element = np.array(value).astype(dtype)
-        return self.op("cuda_tile.constant", [], type, {"value": elements_from_array(element, type)})
+        return self.op(
+            "cuda_tile.constant", [], type, {"value": elements_from_array(element, type)}
+        )
 
     def integer(self, value: int, width: int = 32) -> Value:
         return self.constant(value, self.scalar(width))
@@ -65,8 +69,9 @@ class TileBuilder(Builder):
     def compare(self, predicate: str, a: Value, b: Value, result: Type | None = None) -> Value:
         """Comparison of scalars: `eq` or `ult`."""
         attributes = {
-            "comparison_predicate": enum_attribute(_PREDICATES[predicate], self.context)
-        } | self._unsigned()
+            "comparison_predicate": enum_attribute(_PREDICATES[predicate], self.context),
+            **self._unsigned(),
+        }
         return self.op("cuda_tile.cmpi", [a, b], result or self.scalar(1), attributes)
 
     def resized(self, value: Value, width: int) -> Value:

@@ -1,8 +1,8 @@
 """Whether slices may run one after another: no access may meet one of another slice.
 
 The program runs access X for all slices before Y, or Y before X, or in no order; sliced, it runs
-X and Y for slice 0, then for slice 1, and so on. That is the same if X of one slice and Y of another
-never touch the same memory, or both only read.
+X and Y for slice 0, then for slice 1, and so on. That is the same if X of one slice and Y of
+another never touch the same memory, or both only read.
 
 Where no token orders X and Y, they may not touch the same memory at all (it would be a race), and
 nothing is to be shown. Otherwise it follows if both are sliced, and one of these holds:
@@ -24,19 +24,26 @@ from dataclasses import dataclass
 
 from tileir.dialects.cuda_tile import (
     DYNAMIC,
+    GatherScatterViewType,
     PartitionViewType,
     StridedViewType,
     TensorViewType,
     TileViewType,
 )
-from tileir.ir import OpView, Value
+from tileir.ir import OpView
 from tileir.passes.analysis.token_order import TokenOrder
-from tileir.passes.split_tile.accesses import is_view_access, tile_of
-from tileir.passes.split_tile.forms import WHOLE, Form
+from tileir.passes.split_tile.accesses import (
+    Access,
+    PointerAccess,
+    ViewAccess,
+    access_of,
+    tile_of,
+)
+from tileir.passes.split_tile.forms import Form
 from tileir.passes.split_tile.needs import Needs
-from tileir.passes.split_tile.operations import LOADS, STORES
+from tileir.passes.split_tile.operations import LOADS
 from tileir.passes.split_tile.scope import Scope
-from tileir.passes.split_tile.views import tensor_dim, tensor_of
+from tileir.passes.split_tile.views import tensor_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ def find_conflict(scope: Scope, needs: Needs) -> Conflict | None:
             continue
         if x not in behind[y] and y not in behind[x]:
             continue
-        if not _apart(scope, x, x_form, y, y_form):
+        if not _apart(scope, access_of(x), x_form, access_of(y), y_form):
             return Conflict(x, y)
     return None
 
@@ -75,62 +82,60 @@ def _accesses(scope: Scope, needs: Needs) -> list[tuple[OpView, Form]]:
     return found
 
 
-def _apart(scope: Scope, x: OpView, x_form: Form, y: OpView, y_form: Form) -> bool:
+def _apart(scope: Scope, x: Access, x_form: Form, y: Access, y_form: Form) -> bool:
     """Whether x and y never touch the same memory in different slices."""
-    if x_form is WHOLE or y_form is WHOLE:
+    if x_form is None or y_form is None:
         # A whole store runs in one slice only.
-        return x == y and x_form is WHOLE and x.operation.name in STORES
-    if is_view_access(x) != is_view_access(y):
-        return False
-    if not is_view_access(x):
+        return x.op == y.op and x_form is None and x.is_store
+    if isinstance(x, ViewAccess) and isinstance(y, ViewAccess):
+        return _same_tile(scope, x, x_form, y, y_form) or _same_grid(scope, x, x_form, y, y_form)
+    if isinstance(x, PointerAccess) and isinstance(y, PointerAccess):
         return x_form == y_form and _same_pointers(scope, x, y)
-    return _same_tile(scope, x, x_form, y, y_form) or _same_grid(scope, x, x_form, y, y_form)
+    return False
 
 
-def _pointers(op: OpView) -> Value:
-    return op.destination if op.operation.name in STORES else op.source
-
-
-def _same_pointers(scope: Scope, x: OpView, y: OpView) -> bool:
-    if _pointers(x) != _pointers(y) or not scope.is_invariant(_pointers(x)):
+def _same_pointers(scope: Scope, x: PointerAccess, y: PointerAccess) -> bool:
+    if x.pointers != y.pointers or not scope.is_invariant(x.pointers):
         return False
     # The pointers that a store uses are all different: those that its mask selects.
-    unmasked = any(op.operation.name in STORES and op.mask is None for op in (x, y))
-    return unmasked or (x.mask == y.mask and scope.is_invariant(x.mask))
+    if any(access.is_store and access.mask is None for access in (x, y)):
+        return True
+    return x.mask is not None and x.mask == y.mask and scope.is_invariant(x.mask)
 
 
-def _same_tile(scope: Scope, x: OpView, x_form: Form, y: OpView, y_form: Form) -> bool:
-    indices = list(zip(x.index, y.index, strict=False))
+def _same_tile(scope: Scope, x: ViewAccess, x_dim: int, y: ViewAccess, y_dim: int) -> bool:
+    indices = list(zip(x.indices, y.indices, strict=False))
     return (
-        x_form == y_form
+        x_dim == y_dim
         and _same_tensor(scope, x, y)
-        and _geometry(x.view.type) == _geometry(y.view.type)
+        and _geometry(x.view_type) == _geometry(y.view_type)
         and all(a == b and scope.is_invariant(a) for a, b in indices)
     )
 
 
-def _same_tensor(scope: Scope, x: OpView, y: OpView) -> bool:
+def _same_tensor(scope: Scope, x: ViewAccess, y: ViewAccess) -> bool:
     tensor = tensor_of(x.view)
     return tensor == tensor_of(y.view) and scope.is_invariant(tensor.operation.results[0])
 
 
 def _geometry(type_: TileViewType) -> tuple:
     """All of a view's type but the padding."""
-    sparse = getattr(type_, "sparse_dim", None)
-    dim_map = tuple(type_.dim_map) if sparse is None else None
-    strides = tuple(type_.traversal_strides) if isinstance(type_, StridedViewType) else None
-    return type(type_), tuple(type_.tile_shape), dim_map, strides, sparse
+    tile = tuple(type_.tile_shape)
+    if isinstance(type_, GatherScatterViewType):
+        return tile, type_.sparse_dim
+    strides = tuple(type_.traversal_strides) if isinstance(type_, StridedViewType) else tile
+    return tile, tuple(type_.dim_map), strides
 
 
-def _same_grid(scope: Scope, x: OpView, x_dim: int, y: OpView, y_dim: int) -> bool:
-    types = x.view.type, y.view.type
-    if not all(isinstance(type_, PartitionViewType) for type_ in types):
-        return False
+def _same_grid(scope: Scope, x: ViewAccess, x_dim: int, y: ViewAccess, y_dim: int) -> bool:
+    a, b = x.view_type, y.view_type
     return (
-        _same_tensor(scope, x, y)
-        and tensor_dim(types[0], x_dim) == tensor_dim(types[1], y_dim)
-        and types[0].tile_shape[x_dim] == types[1].tile_shape[y_dim]
-        and has_distinct_elements(types[0].tensor_view)
+        isinstance(a, PartitionViewType)
+        and isinstance(b, PartitionViewType)
+        and _same_tensor(scope, x, y)
+        and a.dim_map[x_dim] == b.dim_map[y_dim]
+        and a.tile_shape[x_dim] == b.tile_shape[y_dim]
+        and has_distinct_elements(a.tensor_view)
     )
 
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from tileir.compiler.ir_util import defining_op
-from tileir.dialects.cuda_tile import DYNAMIC, TileType
+from tileir.dialects.cuda_tile import DYNAMIC
 from tileir.ir import OpView, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
-from tileir.passes.split_tile.accesses import is_view_access, tile_of
-from tileir.passes.split_tile.forms import WHOLE, Form, element_bits, shape_of, sliced_shape
+from tileir.passes.split_tile.accesses import PointerAccess, ViewAccess, access_of, tile_of
+from tileir.passes.split_tile.forms import Form, element_bits, shape_of, sliced_shape, tile_type
 from tileir.passes.split_tile.needs import Needs
-from tileir.passes.split_tile.operations import LOADS, LOOPS, PRODUCTS, STORES, parent_op
+from tileir.passes.split_tile.operations import LOADS, LOOPS, PRODUCTS, parent_op
 from tileir.passes.split_tile.views import tensor_dim
 
 #: Memory is moved in lines of this size; a shorter contiguous run wastes the rest.
@@ -27,10 +27,10 @@ def cost_of(needs: Needs) -> float:
     """Bytes moved plus operations, over all slices."""
     total = 0.0
     for store, form in needs.stores.items():
-        times = 1 if form is WHOLE else needs.factor
+        times = 1 if form is None else needs.factor
         total += times * _depth_factor(store) * _moved_bytes(store, form, needs)
     for value, form, _ in needs.tiles():
-        if needs.scope is not None and not (form is WHOLE and needs.scope.is_given(value)):
+        if needs.scope is not None and not (form is None and needs.scope.is_given(value)):
             total += needs.factor * _work(value, form, needs)
     return total
 
@@ -62,7 +62,7 @@ def _moved_bytes(op: OpView, form: Form, needs: Needs) -> float:
     """Bytes of the lines that an access touches."""
     tile = tile_of(op)
     shape = sliced_shape(shape_of(tile), form, needs.factor)
-    size = element_bits(tile.type) // 8 or 1
+    size = element_bits(tile_type(tile)) // 8 or 1
     contiguous = contiguous_dim(op, needs.facts)
     run = size * (1 if contiguous is None else shape[contiguous])
     return math.prod(shape) * size * max(1, _LINE_BYTES / run)
@@ -70,14 +70,15 @@ def _moved_bytes(op: OpView, form: Form, needs: Needs) -> float:
 
 def contiguous_dim(op: OpView, facts: AxisAnalysis) -> int | None:
     """The dimension of the tile along which neighbours are neighbours in memory, if known."""
-    if is_view_access(op):
-        strides = op.view.type.tensor_view.strides
-        dims = [d for d in range(op.view.type.rank) if strides[tensor_dim(op.view.type, d)] == 1]
+    access = access_of(op)
+    if isinstance(access, ViewAccess):
+        type_ = access.view_type
+        strides = type_.tensor_view.strides
+        dims = [d for d in range(type_.rank) if strides[tensor_dim(type_, d)] == 1]
         return dims[-1] if dims else None
-    pointers = op.destination if op.operation.name in STORES else op.source
-    if not shape_of(pointers):
+    if not shape_of(access.pointers):
         return None
-    axes = facts.of(pointers).axes
+    axes = facts.of(access.pointers).axes
     longest = max(axis.contiguity for axis in axes)
     return None if longest == 1 else [axis.contiguity for axis in axes].index(longest)
 
@@ -85,9 +86,10 @@ def contiguous_dim(op: OpView, facts: AxisAnalysis) -> int | None:
 def slowness(op: OpView, dim: int) -> int:
     """The rank of a dimension in memory: 0 for the slowest. Without strides that tell, dimensions
     are taken to lie in row-major order."""
-    if not is_view_access(op):
+    access = access_of(op)
+    if isinstance(access, PointerAccess):
         return dim
-    type_ = op.view.type
+    type_ = access.view_type
     strides = type_.tensor_view.strides
     dims = [tensor_dim(type_, d) for d in range(type_.rank)]
     return sorted(dims, key=lambda k: _memory_order(strides, k)).index(dims[dim])
@@ -96,7 +98,3 @@ def slowness(op: OpView, dim: int) -> int:
 def _memory_order(strides: Sequence[int], dim: int) -> tuple[int, int]:
     known = strides[dim] != DYNAMIC
     return (-strides[dim] if known else -(2**63), dim)
-
-
-def tile_type_of(op: OpView) -> TileType:
-    return tile_of(op).type

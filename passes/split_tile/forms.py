@@ -19,8 +19,15 @@ WHOLE: Form = None
 _TWO_WORDS = {"i64", "f64"}
 
 
+def tile_type(value: Value) -> TileType:
+    """The type of a value that is a tile."""
+    type_ = value.type
+    assert isinstance(type_, TileType), f"{value} is no tile"
+    return type_
+
+
 def shape_of(value: Value) -> tuple[int, ...]:
-    return tuple(value.type.shape)
+    return tuple(tile_type(value).shape)
 
 
 def sliced_shape(shape: Sequence[int], form: Form, factor: int) -> list[int]:

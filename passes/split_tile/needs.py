@@ -19,6 +19,8 @@ from tileir.passes.split_tile.operations import (
     STORES,
     blocks_within,
     captured,
+    defining_block,
+    origin,
     parent_op,
     short,
     walk_block,
@@ -73,15 +75,16 @@ class Needs:
         """Whether an operation runs at all."""
         return op in self._live
 
-    # ---- roots ---------------------------------------------------------------------------------
+    # ---- roots -------------------------------------------------------------------------------
 
     def _add_effects(self) -> None:
         """What must happen anyway: effects, but for the stores that are to be sliced."""
         inside = set(self.scope.operations()) if self.scope else set()
         for op in walk_block(self.entry.regions[0].blocks[0]):
             name = op.operation.name
-            is_root = name in EFFECTS and name not in LOADS and not (name in STORES and op in inside)
-            if is_root or name == "cuda_tile.return":
+            if name in STORES and op in inside:
+                continue
+            if name in EFFECTS - LOADS or name == "cuda_tile.return":
                 self._require_operands(op, WHOLE, [WHOLE] * len(op.operation.operands))
         self._settle()
 
@@ -92,10 +95,11 @@ class Needs:
 
     def _enliven(self, op: OpView) -> None:
         """Marks an operation as one that runs: so does the control flow around it."""
-        while op is not None and op not in self._live and op.operation != self.entry:
-            self._live.add(op)
-            self._require_control(op)
-            op = parent_op(op)
+        walk: OpView | None = op
+        while walk is not None and walk not in self._live and walk.operation != self.entry:
+            self._live.add(walk)
+            self._require_control(walk)
+            walk = parent_op(walk)
 
     def _require_control(self, op: OpView) -> None:
         """What decides how often the regions of `op` run: bounds, conditions, jumps."""
@@ -108,7 +112,7 @@ class Needs:
                 for jump in (*terminators(block, "cuda_tile.continue"), *_breaks(block)):
                     self._enliven(jump)
 
-    # ---- propagation ---------------------------------------------------------------------------
+    # ---- propagation -------------------------------------------------------------------------
 
     def _require(self, value: Value, form: Form, op: OpView, form_of_op: Form) -> None:
         forms = self.forms.setdefault(value, set())
@@ -121,8 +125,8 @@ class Needs:
         while self._pending:
             value, form = self._pending.pop()
             op = defining_op(value)
-            if form is not WHOLE and self._must_be_extracted(value, op):
-                self._extract(value, form, op)
+            if form is not None and self._must_be_extracted(value, op):
+                self._extract(value, form)
             elif op is None:
                 self._visit_argument(value, form)
             elif op.operation.name in CONTROL_FLOW:
@@ -138,13 +142,12 @@ class Needs:
             return False
         return op is None or op.operation.name in LOADS | CONTROL_FLOW
 
-    def _extract(self, value: Value, form: int, op: OpView | None) -> None:
+    def _extract(self, value: Value, form: int) -> None:
         self.extracted.add((value, form))
-        self._require(value, WHOLE, op, form)
+        self._require(value, WHOLE, origin(value), form)
 
     def _visit_argument(self, value: Value, form: Form) -> None:
-        block = value.owner
-        op: OpView = block.owner
+        block, op = defining_block(value), origin(value)
         name = short(op)
         index = list(block.arguments).index(value) - (1 if name == "for" else 0)
         if name in ("for", "loop") and index >= 0:
@@ -178,8 +181,8 @@ class Needs:
             return
         wanted = self._operand_forms(op, form)
         if wanted is None:
-            assert form is not WHOLE
-            self._extract(value, form, op)
+            assert form is not None
+            self._extract(value, form)
             return
         for operand, operand_form in zip(operands, wanted, strict=True):
             self._require(operand, operand_form, op, form)
@@ -188,7 +191,7 @@ class Needs:
 
     def _operand_forms(self, op: OpView, form: Form) -> list[Form] | None:
         """The forms of the operands of which the result can be made, None for none."""
-        if form is WHOLE:
+        if form is None:
             return [WHOLE] * len(op.operation.operands)
         assert self.scope is not None
         if op.operation.name in LOADS:
@@ -196,7 +199,7 @@ class Needs:
             return accesses.operand_forms(op, form) if can_slice else None
         return rules.operand_forms(op, form, self.factor)
 
-    # ---- what it takes -------------------------------------------------------------------------
+    # ---- what it takes -----------------------------------------------------------------------
 
     def tiles(self) -> Iterator[tuple[Value, Form, int]]:
         """Every tile that is computed, its form, and the registers (words) that it fills."""
@@ -206,7 +209,7 @@ class Needs:
             to_multiply = _is_loaded(value) and _is_only_multiplied(value)
             words = packed_words_of(value.type) if to_multiply else words_of(value.type)
             for form in forms:
-                yield value, form, words if form is WHOLE else words // self.factor
+                yield value, form, words if form is None else words // self.factor
 
     def accumulators(self) -> int:
         """Words of all accumulators of matrix products; products that add to one another share
@@ -217,7 +220,7 @@ class Needs:
             if op is None or op.operation.name not in PRODUCTS or _is_added_to(value):
                 continue
             words = words_of(value.type)
-            total += sum(words if form is WHOLE else words // self.factor for form in forms)
+            total += sum(words if form is None else words // self.factor for form in forms)
         return total
 
 
@@ -245,10 +248,10 @@ def _is_only_multiplied(value: Value) -> bool:
 
 def _is_added_to(value: Value) -> bool:
     """Whether another product accumulates on top of `value`."""
-    return any(use.owner.name in PRODUCTS and use.operand_number == ACCUMULATOR for use in value.uses)
+    uses = [use for use in value.uses if use.owner.name in PRODUCTS]
+    return any(use.operand_number == ACCUMULATOR for use in uses)
 
 
 def _breaks(block: Block) -> list[OpView]:
     """The `break`s of a `loop` with this body; those of a `for` inside it are none of its own."""
     return terminators(block, "cuda_tile.break")
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tileir.compiler.ir_util import defining_op
 from tileir.ir import Block, OpView, Value
 
 _PREFIX = "cuda_tile."
@@ -77,6 +78,12 @@ def defining_block(value: Value) -> Block:
     """The block whose operation or argument a value is."""
     owner = value.owner
     return owner if isinstance(owner, Block) else owner.operation.block
+
+
+def origin(value: Value) -> OpView:
+    """The operation that gives a value, or whose region it is an argument of."""
+    op = defining_op(value)
+    return defining_block(value).owner if op is None else op
 
 
 def encloses(block: Block, inner: Block) -> bool:

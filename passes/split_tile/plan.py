@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op
-from tileir.ir import Operation, OpView
+from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
 from tileir.passes.split_tile.accesses import can_slice, tile_of
 from tileir.passes.split_tile.conflicts import find_conflict
 from tileir.passes.split_tile.cost import cost_of, slowness
-from tileir.passes.split_tile.forms import WHOLE, Form, can_be_cut, shape_of, words_of
+from tileir.passes.split_tile.forms import WHOLE, Form, can_be_cut, shape_of, tile_type, words_of
+from tileir.passes.split_tile.liveness import live_words
 from tileir.passes.split_tile.needs import Needs
 from tileir.passes.split_tile.operations import PRODUCTS, STORES, walk_block
 from tileir.passes.split_tile.refusal import (
@@ -21,10 +22,17 @@ from tileir.passes.split_tile.refusal import (
     find_unrepeatable,
     leaves_scope,
     nothing_stored,
+    too_large,
     too_thin,
     whole_tile,
 )
 from tileir.passes.split_tile.scope import Scope, scopes_of
+
+#: Whether it is too large, its cost, the rank in memory of the sliced dimension.
+_Rank = tuple[bool, float, int]
+
+#: Tiles of the size of the budget that may be live at once: the assembler loads late what it can.
+_TILES_AT_ONCE = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Plan:
     factor: int
     needs: Needs
     facts: AxisAnalysis
-    words: int
+    words: int = 0
 
     @property
     def place(self) -> OpView:
@@ -57,8 +65,8 @@ class Plan:
 
     def remark(self, budget: int) -> str:
         return (
-            f"the tiles of this kernel need {self.words} registers of the {budget} that a block has "
-            f"for them, and are computed in {self.factor} slices, one after another"
+            f"{too_large(self.words, budget)}, and are computed in {self.factor} slices, one after "
+            "another"
         )
 
 
@@ -67,13 +75,26 @@ def registers_of(needs: Needs) -> int:
     return max([needs.accumulators(), *(words for _, _, words in needs.tiles())])
 
 
+def demand_of(needs: Needs, budget: int) -> int:
+    """Words to compare with the budget: `registers_of`, or all that is live at once where that is
+    too much for 16 warps, whose threads have half the registers of those of 8."""
+    largest = registers_of(needs)
+    if not budget // 2 < largest <= budget or needs.accumulators():
+        return largest
+    words: dict[Value, int] = {}
+    for value, _, count in needs.tiles():
+        words[value] = words.get(value, 0) + count
+    live = live_words(needs.entry.regions[0].blocks[0], words)
+    return live if live > _TILES_AT_ONCE * budget else largest
+
+
 def _may_exceed(entry: Operation, budget: int) -> bool:
     """A quick look that spares most kernels the analysis."""
-    accumulated = 0
+    accumulated, enough = 0, budget // 2
     for op in walk_block(entry.regions[0].blocks[0]):
         words = max((words_of(result.type) for result in op.operation.results), default=0)
         accumulated += words if op.operation.name in PRODUCTS else 0
-        if max(words, accumulated) > budget:
+        if max(words, accumulated) > enough:
             return True
     return False
 
@@ -84,16 +105,18 @@ def make_plan(entry: Operation, limits: Limits, is_extended: bool) -> Plan | Ref
     if not _may_exceed(entry, budget):
         return None
     facts = AxisAnalysis()
-    words = registers_of(Needs(entry, None, 1, facts))
+    uncut = Needs(entry, None, 1, facts)
+    words = demand_of(uncut, budget)
     if words <= budget:
         return None
+    least = max(2, -(-registers_of(uncut) // budget))
     if not any(op.operation.name in STORES for op in walk_block(entry.regions[0].blocks[0])):
         return replace(nothing_stored(entry), words=words)
     refusals: list[Refusal] = []
     for scope in scopes_of(entry):
-        found = _plan_in(entry, scope, words, limits, is_extended, facts)
+        found = _plan_in(entry, scope, least, limits, is_extended, facts)
         if isinstance(found, Plan):
-            return found
+            return replace(found, words=words)
         refusals.append(found)
     return replace(max(refusals, key=lambda refusal: refusal.weight), words=words)
 
@@ -101,22 +124,21 @@ def make_plan(entry: Operation, limits: Limits, is_extended: bool) -> Plan | Ref
 def _plan_in(
     entry: Operation,
     scope: Scope,
-    words: int,
+    least: int,
     limits: Limits,
     is_extended: bool,
     facts: AxisAnalysis,
 ) -> Plan | Refusal:
-    """A plan with the loop over slices in `scope`, of as few slices as will do."""
+    """A plan with the loop over slices in `scope`, of as few slices as will do, `least` or more."""
     refusal = leaves_scope(scope) or find_unrepeatable(scope)
     if refusal is not None:
         return refusal
     stores = [op for op in scope.operations() if op.operation.name in STORES]
-    stores.sort(key=lambda op: -tile_of(op).type.num_elements)
-    least = -(-words // limits.budget)
+    stores.sort(key=lambda op: -tile_type(tile_of(op)).num_elements)
     for factor in _factors(stores[0], least, is_extended):
         found = _plan_with(Needs(entry, scope, factor, facts), stores, limits)
         if isinstance(found, Needs):
-            return Plan(scope, factor, found, facts, words)
+            return Plan(scope, factor, found, facts)
         refusal = refusal or found
     return refusal or cannot_cut(stores[0], least)
 
@@ -124,29 +146,33 @@ def _plan_in(
 def _factors(store: OpView, least: int, is_extended: bool) -> Iterator[int]:
     """Numbers of slices, at least `least`, into which the largest store can be cut."""
     shape = shape_of(tile_of(store))
-    for factor in range(max(2, least), max(shape, default=1) + 1):
-        is_power_of_two = factor & (factor - 1) == 0
-        if is_extended or is_power_of_two:
-            if any(can_be_cut(shape, dim, factor) for dim in range(len(shape))):
-                yield factor
+    for factor in range(least, max(shape, default=1) + 1):
+        is_allowed = is_extended or factor & (factor - 1) == 0
+        if is_allowed and any(can_be_cut(shape, dim, factor) for dim in range(len(shape))):
+            yield factor
 
 
 def _plan_with(base: Needs, stores: list[OpView], limits: Limits) -> Needs | Refusal:
     """The cheapest way to slice all stores by one factor, or why there is none."""
-    tried: list[tuple[bool, float, int, Needs]] = []
+    tried: list[tuple[_Rank, Needs]] = []
     for form in _forms_of(stores[0], base):
         needs = _sliced(base, stores[0], form)
         for store in stores[1:]:
             needs = _best_form(needs, store, limits.budget)
-        tried.append((registers_of(needs) > limits.budget, cost_of(needs), slowness(stores[0], form), needs))
-    tried.sort(key=lambda entry: entry[:3])
+        tried.append((_rank(needs, limits.budget, slowness(stores[0], form)), needs))
+    tried.sort(key=lambda each: each[0])
     refusal: Refusal | None = None
-    for is_too_large, _, _, needs in tried:
+    for (is_too_large, _, _), needs in tried:
         found = whole_tile(needs) if is_too_large else _objection(needs, limits)
         if found is None:
             return needs
         refusal = refusal or found
     return refusal or cannot_cut(stores[0], base.factor)
+
+
+def _rank(needs: Needs, budget: int, slow: int = 0) -> _Rank:
+    """What is smaller for a better way of slicing; along slow dimensions, rows stay whole."""
+    return demand_of(needs, budget) > budget, cost_of(needs), slow
 
 
 def _forms_of(store: OpView, needs: Needs) -> list[int]:
@@ -155,8 +181,7 @@ def _forms_of(store: OpView, needs: Needs) -> list[int]:
     return [
         dim
         for dim in range(len(shape))
-        if can_be_cut(shape, dim, needs.factor)
-        and can_slice(store, dim, needs.factor, needs.facts)
+        if can_be_cut(shape, dim, needs.factor) and can_slice(store, dim, needs.factor, needs.facts)
     ]
 
 
@@ -169,7 +194,7 @@ def _sliced(needs: Needs, store: OpView, form: Form) -> Needs:
 def _best_form(needs: Needs, store: OpView, budget: int) -> Needs:
     """Slices a further store in the way that costs least; kept whole, one slice does all of it."""
     options = [_sliced(needs, store, form) for form in [*_forms_of(store, needs), WHOLE]]
-    return min(options, key=lambda option: (registers_of(option) > budget, cost_of(option)))
+    return min(options, key=lambda option: _rank(option, budget))
 
 
 def _objection(needs: Needs, limits: Limits) -> Refusal | None:
@@ -182,7 +207,7 @@ def _objection(needs: Needs, limits: Limits) -> Refusal | None:
         if op is None or op.operation.name not in PRODUCTS:
             continue
         for form in forms:
-            if form is not WHOLE and _is_too_thin(shape_of(value), form, needs.factor, limits):
+            if form is not None and _is_too_thin(shape_of(value), form, needs.factor, limits):
                 return too_thin(op, needs.factor)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.compiler.ir_util import int_attr, keyword
 from tileir.dialects.cuda_tile import TileType
 from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.token_order import is_token
@@ -16,7 +16,9 @@ from tileir.passes.split_tile.operations import (
     LOADS,
     STORES,
     UNREPEATABLE,
+    origin,
     short,
+    walk_block,
 )
 from tileir.passes.split_tile.scope import Scope, leaves
 
@@ -38,24 +40,28 @@ class Refusal:
     words: int = 0
 
     def remark(self, budget: int) -> str:
-        return (
-            f"the tiles of this kernel need {self.words} registers of the {budget} that a block has "
-            f"for them, and are not split: {self.reason}; {self.remedy}"
-        )
+        return f"{too_large(self.words, budget)}, and are not split: {self.reason}; {self.remedy}"
+
+
+def too_large(words: int, budget: int) -> str:
+    room = f"a block has {budget} for its largest tile"
+    return f"the tiles of this kernel take {words} registers ({room})"
 
 
 def find_unrepeatable(scope: Scope) -> Refusal | None:
     """An operation inside the scope that must not run once for each slice."""
     for op in scope.operations():
         if op.operation.name in UNREPEATABLE:
-            return Refusal(op, f"'{short(op)}' would run once for each slice", weight=2)
-        if op.operation.name not in LOADS | STORES:
-            continue
-        ordering = keyword(op, "memory_ordering_semantics", "weak")
-        if ordering != "weak":
-            reason = f"this {ordering} '{short(op)}' would run once for each slice"
-            return Refusal(op, reason, weight=2)
+            return _would_run_again(op, "")
+        if op.operation.name in LOADS | STORES:
+            ordering = keyword(op, "memory_ordering_semantics", "weak")
+            if ordering != "weak":
+                return _would_run_again(op, f"{ordering} ")
     return None
+
+
+def _would_run_again(op: OpView, kind: str) -> Refusal:
+    return Refusal(op, f"this {kind}'{short(op)}' would run once for each slice", weight=2)
 
 
 def leaves_scope(scope: Scope) -> Refusal | None:
@@ -77,6 +83,9 @@ def _owner_name(scope: Scope) -> str:
 
 
 def nothing_stored(entry: Operation) -> Refusal:
+    for op in walk_block(entry.regions[0].blocks[0]):
+        if op.operation.name in UNREPEATABLE:
+            return _would_run_again(op, "")
     return Refusal(entry, "it stores no tile whose slices could be computed one by one")
 
 
@@ -107,9 +116,10 @@ def conflict(found: Conflict) -> Refusal:
 def whole_tile(needs: Needs) -> Refusal:
     """The largest tile that slicing leaves as it is, and who needs it whole."""
     value, form, _ = max(needs.tiles(), key=lambda tile: tile[2])
-    if form is not WHOLE:
-        op = defining_op(value) or value.owner.owner
-        return Refusal(op, f"in {needs.factor} slices, {_text(value)} is still too large")
+    if form is not None:
+        return Refusal(
+            origin(value), f"in {needs.factor} slices, {_text(value)} is still too large"
+        )
     user, whole = _who_needs(needs, value)
     return Refusal(user, f"{_describe(user)} needs the whole of {_text(whole)}")
 
@@ -119,7 +129,7 @@ def _text(value: Value) -> str:
 
 
 def _who_needs(needs: Needs, value: Value) -> tuple[OpView, Value]:
-    """Follows a whole tile to the operation that computes something else from it, or has effects."""
+    """Follows a whole tile to the operation that computes something smaller from it, or stores."""
     seen: set[Value] = set()
     while True:
         seen.add(value)
@@ -134,7 +144,7 @@ def _who_needs(needs: Needs, value: Value) -> tuple[OpView, Value]:
 
 def _is_whole(needs: Needs, result: Value, form: Form) -> bool:
     is_tile = isinstance(result.type, TileType)
-    return form is WHOLE and is_tile and (result, WHOLE) in needs.reasons
+    return form is None and is_tile and (result, WHOLE) in needs.reasons
 
 
 def _describe(op: OpView) -> str:
@@ -142,4 +152,3 @@ def _describe(op: OpView) -> str:
     if name in ("reduce", "scan"):
         return f"'{name}' along dimension {int_attr(op, 'dim')}"
     return f"this '{name}'"
-

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from tileir.compiler.ir_util import int_attr
 from tileir.dialects.cuda_tile import DivBy, PtrType, SameElements, TileType, assume_predicate
 from tileir.dialects.elements import element_dtype
-from tileir.ir import Attribute, DenseElementsAttr, IntegerType, OpView, Type, Value
+from tileir.ir import (
+    Attribute,
+    DenseElementsAttr,
+    DenseI32ArrayAttr,
+    IntegerType,
+    OpView,
+    Type,
+    Value,
+)
 from tileir.passes.split_tile.builder import splat_of
 from tileir.passes.split_tile.forms import (
     WHOLE,
@@ -22,6 +30,7 @@ from tileir.passes.split_tile.forms import (
     can_be_cut,
     shape_of,
     sliced_type,
+    tile_type,
 )
 from tileir.passes.split_tile.operations import ELEMENTWISE
 
@@ -60,9 +69,13 @@ def operand_forms(op: OpView, dim: int, factor: int) -> Forms | None:
     """The form of each operand that a slice of the results of `op` takes, or None."""
     name = op.operation.name
     if name in ELEMENTWISE:
-        return [dim] * len(op.operation.operands)
+        return _all(dim, op)
     rule = _OPERANDS.get(name)
     return None if rule is None else rule(op, dim, factor)
+
+
+def _all(form: Form, op: OpView) -> Forms:
+    return [form] * len(op.operation.operands)
 
 
 def build(slicer: Slicer, op: OpView, dim: int) -> Sequence[Value]:
@@ -78,13 +91,13 @@ def copy_sliced(
     forms = operand_forms(op, dim, slicer.factor)
     assert forms is not None
     operands = [slicer.get(v, f) for v, f in zip(op.operation.operands, forms, strict=True)]
-    types = [sliced_type(r.type, dim, slicer.factor) for r in op.operation.results]
+    types = [sliced_type(tile_type(r), dim, slicer.factor) for r in op.operation.results]
     new = slicer.builder.clone(op, operands, types, attributes)
     slicer.map_captured(op, new)
     return list(new.results)
 
 
-# ---- constants ----------------------------------------------------------------------------------
+# ---- constants -------------------------------------------------------------------------------
 
 
 @slices("constant")
@@ -95,7 +108,7 @@ def _constant(op: OpView, dim: int, factor: int) -> Forms | None:
 
 @builds("constant")
 def _build_constant(slicer: Slicer, op: OpView, dim: int) -> Sequence[Value]:
-    type_ = sliced_type(op.operation.results[0].type, dim, slicer.factor)
+    type_ = sliced_type(tile_type(op.operation.results[0]), dim, slicer.factor)
     value = splat_of(DenseElementsAttr(op.operation.attributes["value"]), type_)
     return [slicer.builder.op("cuda_tile.constant", [], type_, {"value": value})]
 
@@ -109,7 +122,7 @@ def _iota(op: OpView, dim: int, factor: int) -> Forms | None:
 def _build_iota(slicer: Slicer, op: OpView, dim: int) -> Sequence[Value]:
     """s * n/factor + (0, 1, ...): below n, which the element type holds as unsigned."""
     b = slicer.builder
-    type_ = sliced_type(op.operation.results[0].type, dim, slicer.factor)
+    type_ = sliced_type(tile_type(op.operation.results[0]), dim, slicer.factor)
     counted = b.op("cuda_tile.iota", [], type_)
     width = IntegerType(type_.element_type).width
     first = b.scaled(b.resized(slicer.number, width), type_.shape[0])
@@ -129,7 +142,7 @@ def _build_assume(slicer: Slicer, op: OpView, dim: int) -> Sequence[Value]:
     predicate = assume_predicate(op.operation.attributes["predicate"])
     size = shape_of(value)[dim] // slicer.factor
     if isinstance(predicate, DivBy):
-        predicate = _div_by_of_slice(predicate, dim, size, value.type)
+        predicate = _div_by_of_slice(predicate, dim, size, tile_type(value))
     elif isinstance(predicate, SameElements):
         predicate = _same_elements_of_slice(predicate, dim, size)
     if predicate is None:
@@ -166,7 +179,7 @@ def _same_elements_of_slice(predicate: SameElements, dim: int, size: int) -> Sam
     return SameElements(tuple(block))
 
 
-# ---- shape --------------------------------------------------------------------------------------
+# ---- shape -----------------------------------------------------------------------------------
 
 
 @slices("broadcast")
@@ -176,7 +189,7 @@ def _broadcast(op: OpView, dim: int, factor: int) -> Forms | None:
 
 @slices("permute")
 def _permute(op: OpView, dim: int, factor: int) -> Forms | None:
-    return [list(op.operation.attributes["permutation"])[dim]]
+    return [list(DenseI32ArrayAttr(op.operation.attributes["permutation"]))[dim]]
 
 
 @slices("reshape")
@@ -186,9 +199,7 @@ def _reshape(op: OpView, dim: int, factor: int) -> Forms | None:
     return None if there is None else [there]
 
 
-def reshaped_dim(
-    result: Sequence[int], source: Sequence[int], dim: int, factor: int
-) -> int | None:
+def reshaped_dim(result: Sequence[int], source: Sequence[int], dim: int, factor: int) -> int | None:
     """The dimension of `source` whose slices are those of `result` along `dim`, or None.
 
     Dimensions of both shapes fall into groups of equal product, in row-major order; a reshape
@@ -229,7 +240,7 @@ def _build_extract(slicer: Slicer, op: OpView, dim: int) -> Sequence[Value]:
     b = slicer.builder
     operands = [slicer.get(v, WHOLE) for v in op.operation.operands]
     operands[1 + dim] = b.add(b.scaled(operands[1 + dim], slicer.factor), slicer.number)
-    type_ = sliced_type(op.operation.results[0].type, dim, slicer.factor)
+    type_ = sliced_type(tile_type(op.operation.results[0]), dim, slicer.factor)
     return list(b.clone(op, operands, [type_]).results)
 
 
@@ -248,7 +259,7 @@ def _repack(op: OpView, dim: int, factor: int) -> Forms | None:
     return [0] if all(can_be_cut(shape, 0, factor) for shape in shapes) else None
 
 
-# ---- matrix products and reductions ---------------------------------------------------------------
+# ---- matrix products and reductions ----------------------------------------------------------
 
 
 @slices("mmaf", "mmai")
@@ -271,15 +282,15 @@ def _scaled_product(op: OpView, dim: int, factor: int) -> Forms | None:
 def _reduce(op: OpView, dim: int, factor: int) -> Forms | None:
     """The reduced dimension is gone from the result."""
     source = dim if dim < int_attr(op, "dim") else dim + 1
-    return [source] * len(op.operation.operands)
+    return _all(source, op)
 
 
 @slices("scan")
 def _scan(op: OpView, dim: int, factor: int) -> Forms | None:
-    return None if int_attr(op, "dim") == dim else [dim] * len(op.operation.operands)
+    return None if int_attr(op, "dim") == dim else _all(dim, op)
 
 
-# ---- views --------------------------------------------------------------------------------------
+# ---- views -----------------------------------------------------------------------------------
 
 
 @slices("make_partition_view", "make_strided_view", "make_gather_scatter_view")

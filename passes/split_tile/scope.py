@@ -156,4 +156,3 @@ def _target_is_within(jump: OpView, op: OpView) -> bool:
             return False
         walk = parent_op(walk)
     return False
-

@@ -6,13 +6,12 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from tileir.compiler.ir_util import defining_op
-from tileir.dialects.cuda_tile import TokenType
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Type, Value
 from tileir.passes.analysis.token_order import is_token
 from tileir.passes.split_tile import rules
 from tileir.passes.split_tile.access_builder import AccessBuilder
 from tileir.passes.split_tile.builder import TileBuilder
-from tileir.passes.split_tile.forms import WHOLE, Form, shape_of, sliced_type
+from tileir.passes.split_tile.forms import WHOLE, Form, shape_of, sliced_type, tile_type
 from tileir.passes.split_tile.operations import (
     CONTROL_FLOW,
     LOADS,
@@ -50,7 +49,7 @@ class Slicer:
         """What `value` became, in one of the forms that are needed."""
         known = self._values.get((value, form))
         if known is None:
-            assert form is WHOLE and self.plan.scope.is_given(value), f"{value} has no form {form}"
+            assert form is None and self.plan.scope.is_given(value), f"{value} has no form {form}"
             return value
         return known
 
@@ -65,7 +64,7 @@ class Slicer:
         finally:
             self.builder.point = saved
 
-    # ---- the loop over slices --------------------------------------------------------------------
+    # ---- the loop over slices ----------------------------------------------------------------
 
     def run(self) -> None:
         b = self.builder
@@ -103,8 +102,9 @@ class Slicer:
         """Slices of values that are there before the loop."""
         for value in list(self.needs.forms):
             if self.plan.scope.is_given(value):
-                for form in sorted(f for f in self.needs.needed(value) if f is not None):
-                    self._make_given_slice(value, form)
+                for form in self._forms([value]):
+                    if form is not None:
+                        self._make_given_slice(value, form)
 
     def _make_given_slice(self, value: Value, dim: int) -> None:
         if (value, dim) in self._values:
@@ -115,7 +115,7 @@ class Slicer:
             return
         forms = rules.operand_forms(op, dim, self.factor) or []
         for operand, form in zip(op.operation.operands, forms, strict=True):
-            if form is not WHOLE and self.plan.scope.is_given(operand):
+            if form is not None and self.plan.scope.is_given(operand):
                 self._make_given_slice(operand, form)
         self.builder.location = op.location
         self._record(op.operation.results, dim, rules.build(self, op, dim))
@@ -130,10 +130,10 @@ class Slicer:
         whole = self.get(value, WHOLE)
         zero = b.integer(0)
         indices = [self.number if d == dim else zero for d in range(len(shape_of(value)))]
-        type_ = sliced_type(value.type, dim, self.factor)
+        type_ = sliced_type(tile_type(value), dim, self.factor)
         self._values[value, dim] = b.op("cuda_tile.extract", [whole, *indices], type_)
 
-    # ---- operations --------------------------------------------------------------------------------
+    # ---- operations --------------------------------------------------------------------------
 
     def _emit(self, op: OpView) -> None:
         """Builds the forms of the results of `op` that are needed, and its effects."""
@@ -154,13 +154,13 @@ class Slicer:
 
     def _forms(self, values: Iterable[Value]) -> list[Form]:
         """The forms in which any of `values` is needed, whole first."""
-        needed = set().union(*(self.needs.needed(value) for value in values))
-        return sorted(needed, key=lambda form: -1 if form is WHOLE else form)
+        needed: set[Form] = set().union(*(self.needs.needed(value) for value in values))
+        return sorted(needed, key=_order)
 
     def _emit_pure(self, op: OpView) -> None:
         results = list(op.operation.results)
         for form in self._forms(results):
-            if form is WHOLE:
+            if form is None:
                 operands = [self.get(v, WHOLE) for v in op.operation.operands]
                 new = self.builder.clone(op, operands, [r.type for r in results])
                 self.map_captured(op, new)
@@ -180,7 +180,7 @@ class Slicer:
             self._values[tile, form], after = self.accesses.load(op, form)
             tokens.append(after)
         if WHOLE in self.needs.needed(token):
-            before = [self.get(op.token, WHOLE)] if op.token is not None else []
+            before = [self.get(v, WHOLE) for v in op.operation.operands if is_token(v)]
             self._values[token, WHOLE] = self.builder.join(tokens or before)
 
     def map_captured(self, op: OpView, new: Operation) -> None:
@@ -192,7 +192,7 @@ class Slicer:
                     if operand in changed:
                         inner.operation.operands[i] = changed[operand]
 
-    # ---- control flow ------------------------------------------------------------------------------
+    # ---- control flow ------------------------------------------------------------------------
 
     def _emit_control_flow(self, op: OpView) -> None:
         if not self.needs.is_live(op):
@@ -275,6 +275,10 @@ class Slicer:
         self.builder.create(op.operation.name, self._take(list(op.operation.operands), slots))
 
 
-def _type_of(value: Value, form: Form, factor: int) -> Type:
-    return value.type if isinstance(value.type, TokenType) else sliced_type(value.type, form, factor)
+def _order(form: Form) -> int:
+    """The whole first."""
+    return -1 if form is None else form
 
+
+def _type_of(value: Value, form: Form, factor: int) -> Type:
+    return value.type if is_token(value) else sliced_type(tile_type(value), form, factor)

@@ -13,7 +13,9 @@ may name: such accesses need a guard.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tileir.compiler.ir_util import defining_op
 from tileir.dialects.cuda_tile import (
@@ -96,11 +98,18 @@ def tensor_dim(type_: TileViewType, dim: int) -> int:
     return dim if isinstance(type_, GatherScatterViewType) else type_.dim_map[dim]
 
 
+def view_type(view: Value) -> TileViewType:
+    """The type of a value that is a view of tiles."""
+    type_ = view.type
+    assert isinstance(type_, TileViewType), f"{view} is no view"
+    return type_
+
+
 def extent_of(view: Value, dim: int, facts: AxisAnalysis) -> Extent:
     """The size of the tensor along dimension `dim` of the tiles of `view`."""
-    tensor = tensor_of(view)
-    shape = tensor.operation.results[0].type.shape
-    which = tensor_dim(view.type, dim)
+    tensor: Any = tensor_of(view)  # operands have generated names
+    shape = view_type(view).tensor_view.shape
+    which = tensor_dim(view_type(view), dim)
     if shape[which] != DYNAMIC:
         return Extent(shape[which], None, shape[which], shape[which])
     position = sum(size == DYNAMIC for size in shape[:which])
@@ -121,19 +130,22 @@ def index_width(view: Value, piece: ViewSlice, index: Value, extent: Extent) -> 
 
     A legal index I has I * pace < size.
     """
-    last = max(extent.largest - 1, 0) // pace_of(view.type, piece.dim)
+    last = max(extent.largest - 1, 0) // pace_of(view_type(view), piece.dim)
     top = last * piece.scale + (piece.factor - 1) * piece.step
     count = -(-extent.largest // pace_of(piece.type, piece.dim))
     width = max(width_of(index), _NARROWEST_INDEX)
     return width if max(top, count) < 2**width else 64
 
 
-def always_inside(op: OpView, piece: ViewSlice, extent: Extent) -> bool:
-    """Whether every slice of a tile at a legal index has elements inside the tensor."""
-    dim, view = piece.dim, op.view
-    if op.inbounds is not None and list(op.inbounds)[dim]:
+def always_inside(
+    type_: TileViewType, inbounds: Sequence[bool], piece: ViewSlice, extent: Extent
+) -> bool:
+    """Whether every slice of a tile at a legal index has elements inside the tensor; `inbounds`
+    are an access's promises about its dimensions, if it makes them."""
+    dim = piece.dim
+    if inbounds and inbounds[dim]:
         return True
-    pace, tile = pace_of(view.type, dim), view.type.tile_shape[dim]
+    pace, tile = pace_of(type_, dim), type_.tile_shape[dim]
     if pace == tile and extent.multiple % tile == 0:
         return True
     if extent.static is None:

@@ -155,11 +155,12 @@ class Kernel:
     def sizes(self, steps: Sequence[int], exact: bool) -> list[int]:
         """Sizes of a tensor, by tile dimension, for which all indices of the grid are legal."""
         last = [(self.grid[d] - 1) * step for d, step in enumerate(steps)]
-        if exact:
-            return [start + n for start, n in zip(last, self.shape, strict=True)]
-        return [start + self.random.randint(1, n) for start, n in zip(last, self.shape, strict=True)]
+        inside = [n if exact else self.random.randint(1, n) for n in self.shape]
+        return [start + n for start, n in zip(last, inside, strict=True)]
 
-    def view(self, steps: list[int] | None, padded: bool, fill: bool, exact: bool) -> tuple[str, str]:
+    def view(
+        self, steps: list[int] | None, padded: bool, fill: bool, exact: bool
+    ) -> tuple[str, str]:
         """A view of a new array: its name and type. `steps` make it a strided view."""
         rank = len(self.shape)
         dim_map = self.random.sample(range(rank), rank)
@@ -183,7 +184,8 @@ class Kernel:
             str(n) if s else "?"
             for n, s in zip([*sizes, *strides], [*shape_is_static, *stride_is_static], strict=True)
         ]
-        tensor = f"tensor_view<{'x'.join([*text[:rank], 'i32'])}, strides=[{','.join(text[rank:])}]>"
+        dims = "x".join([*text[:rank], "i32"])
+        tensor = f"tensor_view<{dims}, strides=[{','.join(text[rank:])}]>"
         types = f"tile<{type_}> -> {tensor}" if "?" in text else tensor
         name = self.fresh("t")
         self.lines.append(
@@ -264,9 +266,7 @@ class Kernel:
         count = self.add(f"iota : {tile([n])}", [n])
         start = self.add(f"muli %{_AXES[dim]}, {self.number(n)} : tile<i32>", ())
         there = self.spread(count, [dim])
-        return self.add(
-            f"addi {there.name}, {self.spread(start, []).name} : {tile(self.shape)}"
-        )
+        return self.add(f"addi {there.name}, {self.spread(start, []).name} : {tile(self.shape)}")
 
     def splat(self, value: int) -> Value:
         return self.add(f"constant <i32: {value}> : {tile(self.shape)}")
@@ -355,9 +355,7 @@ class Kernel:
         limit = self.add(f"constant <i32: {size}> : {tile(line)}", [0])
         rows = self.add(f"muli {count.name}, {pace.name} : {tile(line)}", [0])
         rows = self.add(f"remi {rows.name}, {limit.name} signed : {tile(line)}", [0])
-        index = ", ".join(
-            rows.name if d == dim else f"%{_AXES[d]}" for d in range(len(self.shape))
-        )
+        index = ", ".join(rows.name if d == dim else f"%{_AXES[d]}" for d in range(len(self.shape)))
         types = [tile(line) if d == dim else "tile<i32>" for d in range(len(self.shape))]
         self.load_through(view, type_, self.token, (index, ", ".join(types)))
 
@@ -502,10 +500,11 @@ class Kernel:
         index = ", ".join(f"%{_AXES[d]}" for d in range(len(self.shape)))
         low, high, step = self.number(0), self.number(2), self.number(1)
         shape = tile(self.shape)
+        types = f"{type_}, tile<i32> -> {shape}, token"
         self.add(
             f"""for %k in ({low} to {high}, step {step}) : tile<i32>
       iter_values(%c = {self.pick().name}) -> ({shape}) {{
-    %l, %u = load_view_tko weak {view}[{index}] token = {self.token} : {type_}, tile<i32> -> {shape}, token
+    %l, %u = load_view_tko weak {view}[{index}] token = {self.token} : {types}
     %d = addi %c, %l : {shape}
     continue %d : {shape}
   }}"""
@@ -514,8 +513,9 @@ class Kernel:
     def loop_until(self) -> None:
         """A loop that is left by `break` from a branch."""
         zero, one, shape = self.number(0), self.number(1), tile(self.shape)
+        types = f"{shape}, tile<i32> -> {shape}"
         self.add(
-            f"""loop iter_values(%c = {self.pick().name}, %n = {zero}) : {shape}, tile<i32> -> {shape} {{
+            f"""loop iter_values(%c = {self.pick().name}, %n = {zero}) : {types} {{
     %m = addi %n, {one} : tile<i32>
     %d = addi %c, {self.pick().name} : {shape}
     %f = cmpi greater_than %m, %x, signed : tile<i32> -> tile<i1>
@@ -545,14 +545,13 @@ class Kernel:
             return
         *batch, rows, columns = self.shape
         value = self.pick()
-        whole = self.add(f"trunci {value.name} : {tile(self.shape)} -> {tile(self.shape, 'i8')}", [0])
-        # rows x columns times columns x columns, of which the second is a sum spread out.
+        types = f"{tile(self.shape)} -> {tile(self.shape, 'i8')}"
+        whole = self.add(f"trunci {value.name} : {types}", [0])
+        # rows x columns times columns x columns
         square = [*batch, columns, columns]
         if math.prod(square) > 512:
             return
-        line = self.add(
-            f"constant <i8: {self.random.randint(-5, 5)}> : {tile(square, 'i8')}", [0]
-        )
+        line = self.add(f"constant <i8: {self.random.randint(-5, 5)}> : {tile(square, 'i8')}", [0])
         types = f"{tile(self.shape, 'i8')}, {tile(square, 'i8')}, {tile(self.shape)}"
         acc = self.pick().name
         self.add(f"mmai {whole.name}, {line.name}, {acc} signed signed : {types}")
@@ -572,7 +571,8 @@ class Kernel:
     def narrow(self) -> None:
         """There and back through the bytes of the tile."""
         flat = math.prod(self.shape)
-        line = self.add(f"reshape {self.pick().name} : {tile(self.shape)} -> {tile([flat])}", [flat])
+        types = f"{tile(self.shape)} -> {tile([flat])}"
+        line = self.add(f"reshape {self.pick().name} : {types}", [flat])
         raw = self.add(f"pack {line.name} : {tile([flat])} -> {tile([4 * flat], 'i8')}", [0])
         line = self.add(f"unpack {raw.name} : {tile([4 * flat], 'i8')} -> {tile([flat])}", [flat])
         self.add(f"reshape {line.name} : {tile([flat])} -> {tile(self.shape)}")
