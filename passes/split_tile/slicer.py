@@ -174,7 +174,7 @@ class Slicer:
         tile, token = op.operation.results
         tokens: list[Value] = []
         for form in self._forms([tile]):
-            if (tile, form) in self.needs.extracted:
+            if form is not None and (tile, form) in self.needs.extracted:
                 self._extract(tile, form)
                 continue
             self._values[tile, form], after = self.accesses.load(op, form)
