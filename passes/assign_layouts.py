@@ -211,11 +211,11 @@ class _Assignment:
         if keyword(dot, "instruction", "") == "wgmma":
             return wgmma.accumulator_layout(acc.shape, self._groups(dot.operation.results[0]))
         operand = operand_of(dot, 0)
-        shape = (*acc.shape, operand.shape[1])
+        shape = (*acc.shape, operand.shape[-1])
         instruction = instruction_for(operand.element, acc.element, shape, self.capability)
         if instruction is None:
-            vector = math.gcd(acc.shape[1], 4)
-            return blocked(acc.shape, (0, 1), vector, self.num_warps)
+            vector = math.gcd(acc.shape[-1], 4)
+            return blocked(acc.shape, tuple(range(len(acc.shape))), vector, self.num_warps)
         grid = WarpGrid.choose(instruction, acc.shape, self.num_warps, self.whole_rows)
         return accumulator_layout(instruction, acc.shape, grid)
 
@@ -349,7 +349,7 @@ class _Assignment:
         lhs = tile_info(op.operation.operands[0].type)
         if lhs is not None:
             acc = tile_of(op.operation.results[0])
-            shape = (*acc.shape, lhs.shape[1])
+            shape = (*acc.shape, lhs.shape[-1])
             instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
             if keyword(op, "instruction", "") == "wgmma":
                 groups = self._groups(op.operation.results[0])

@@ -94,8 +94,8 @@ def _for_products(dots: list[OpView]) -> int:
     """Each warp owns at least one 16x8 block of every accumulator; where one product feeds
     another, whole rows, so that the result can stay in registers."""
     tiles = [tile_of(dot.operation.results[0]) for dot in dots]
-    rows = min(tile.shape[0] for tile in tiles)
-    blocks = min(tile.shape[0] // 16 * (tile.shape[1] // 8) for tile in tiles)
+    rows = min(tile.shape[-2] for tile in tiles)
+    blocks = min(tile.num_elements // (16 * 8) for tile in tiles)
     limit = rows // 16 if len(dots) > 1 else blocks
     accumulators = sum(tile.num_elements for tile in tiles)
     warps = 4

@@ -59,11 +59,13 @@ class ChooseProducts(ModulePass):
 def _operand(dot: OpView) -> tuple[str, int]:
     """Element type of the operands and length of the dimension they share."""
     info = operand_of(dot, 0)
-    return info.element, info.shape[1]
+    return info.element, info.shape[-1]
 
 
 def _suits_wgmma(dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> bool:
     acc = tile_of(dot.operation.results[0])
+    if len(acc.shape) != 2:
+        return False
     element, depth = _operand(dot)
     lhs, rhs = (operand.type for operand in list(dot.operation.operands)[:2])
     grid = wgmma.WarpgroupGrid.choose(acc.shape, num_warps, whole_rows)

@@ -61,7 +61,7 @@ def _stage(dot: OpView, capability: int) -> None:
 
 def _on_tensor_cores(dot: OpView, capability: int) -> bool:
     lhs, acc = operand_of(dot, 0), tile_of(dot.operation.results[0])
-    shape = (*acc.shape, lhs.shape[1])
+    shape = (*acc.shape, lhs.shape[-1])
     return instruction_for(lhs.element, acc.element, shape, capability) is not None
 
 
@@ -82,8 +82,11 @@ def comes_from_product(value: Value) -> bool:
 
 
 def _memory_order(value: Value) -> tuple[int, ...]:
-    """The dimensions from slowest to fastest, as the tile lies in global memory."""
+    """The dimensions from slowest to fastest, as the tile lies in global memory; those of a matrix
+    come last."""
     rank, load = len(tile_of(value).shape), defining_op(value)
     if isinstance(load, tile_gpu.LoadOp):
-        return memory_order(load, rank)
+        order = memory_order(load, rank)
+        if order[:-2] == tuple(range(rank - 2)):
+            return order
     return tuple(range(rank))

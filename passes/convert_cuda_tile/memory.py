@@ -8,6 +8,7 @@ from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keywo
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, ShapedType, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
+from tileir.passes.convert_cuda_tile.conversions import convert_float
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes, segments
 
@@ -114,26 +115,24 @@ def _alias_fence(c: Converter, op: OpView) -> None:
 
 @lowers("mmaf", "mmai")
 def _mma(c: Converter, op: OpView) -> None:
-    """A batch of one is a plain product; larger batches are a product for each slice."""
-    operands = c.operands(op)
-    rank = len(ShapedType(operands[0].type).shape)
+    """An accumulator of f16 is one of f32, rounded in the end. A batch of one is a plain product."""
+    lhs, rhs, acc = c.operands(op)
     flags = {}
     for side in ("lhs", "rhs"):
         if keyword(op, f"signedness_{side}", "signed") == "unsigned":
             flags[f"{side}_unsigned"] = c.builder.attribute("unit")
     if has_flag(op, "fast_acc"):
         flags["fast_acc"] = c.builder.attribute("unit")
-    if rank == 2:
-        c.set(op, c.builder.op("tile_gpu.dot", operands, operands[2].type, flags))
-        return
-    if ShapedType(operands[0].type).shape[0] != 1:
-        raise Unsupported(
-            "no code generation for a batch of more than one product",
-            remedy="give each block one product of the batch",
-        )
-    flat = [_drop_batch(c, x) for x in operands]
-    product = c.builder.op("tile_gpu.dot", flat, flat[2].type, flags)
-    c.set(op, c.builder.op("tile_gpu.reshape", [product], operands[2].type))
+    narrow = element_type(acc.type)
+    if str(narrow) == "f16":
+        acc = convert_float(c, acc, c.builder.type("f32"))
+    type_ = acc.type
+    if ShapedType(type_).shape[0] == 1 and len(ShapedType(type_).shape) == 3:
+        lhs, rhs, acc = (_drop_batch(c, x) for x in (lhs, rhs, acc))
+    result = c.builder.op("tile_gpu.dot", [lhs, rhs, acc], acc.type, flags)
+    if result.type != type_:
+        result = c.builder.op("tile_gpu.reshape", [result], type_)
+    c.set(op, convert_float(c, result, narrow) if str(narrow) == "f16" else result)
 
 
 def _drop_batch(c: Converter, x: Value) -> Value:

@@ -1,11 +1,13 @@
 """Matrix products without tensor cores: a loop over k of multiply-adds on registers.
 
-For f32 and f64, which tensor cores do not multiply exactly, and for shapes and types that no
-instruction takes. Each thread owns elements of the accumulator and reads the rows and columns that
-they need from shared memory.
+For f32, which tensor cores do not multiply exactly, and for shapes and types that no instruction
+takes. Each thread owns elements of the accumulator and reads the rows and columns that they need
+from shared memory.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import TileInfo
@@ -22,10 +24,11 @@ def multiply_add(ctx: Lowering, op: OpView, info: TileInfo) -> list[Value]:
     fragment = ctx.fragment(acc)
     left, right = ctx.buffers[lhs], ctx.buffers[rhs]
     layout = fragment.layout
-    rows = sorted({offset[0] for offset in layout.register_offsets})
-    columns = sorted({offset[1] for offset in layout.register_offsets})
-    first_row, first_column = ctx.coordinate(layout, 0), ctx.coordinate(layout, 1)
-    depth = left.info.shape[1]
+    places = layout.register_offsets
+    rows = sorted({place[:-1] for place in places})
+    columns = sorted({(*place[:-2], place[-1]) for place in places})
+    first = [ctx.coordinate(layout, dim) for dim in range(layout.rank)]
+    depth = left.info.shape[-1]
     loop = b.create(
         "scf.for",
         [b.c32(0), b.c32(depth), b.c32(1), *fragment.registers],
@@ -36,23 +39,25 @@ def multiply_add(ctx: Lowering, op: OpView, info: TileInfo) -> list[Value]:
     with b.at(body):
         k, *accumulators = body.arguments
         unsigned = [has_flag(op, f"{side}_unsigned") for side in ("lhs", "rhs")]
-        a = {r: _element(ctx, left, _plus(ctx, first_row, r), k, info, unsigned[0]) for r in rows}
-        c = {
-            x: _element(ctx, right, k, _plus(ctx, first_column, x), info, unsigned[1])
-            for x in columns
-        }
+        a, c = {}, {}
+        for row in rows:
+            at = [*_moved(ctx, first[:-1], row), k]
+            a[row] = _element(ctx, left, at, info, unsigned[0])
+        for column in columns:
+            *batch, n = _moved(ctx, [*first[:-2], first[-1]], column)
+            c[column] = _element(ctx, right, [*batch, k, n], info, unsigned[1])
         results = [
-            _fused(ctx, a[row], c[column], accumulator)
-            for (row, column), accumulator in zip(
-                layout.register_offsets, accumulators, strict=True
-            )
+            _fused(ctx, a[place[:-1]], c[*place[:-2], place[-1]], accumulator)
+            for place, accumulator in zip(places, accumulators, strict=True)
         ]
         b.create("scf.yield", results)
     return list(loop.results)
 
 
-def _plus(ctx: Lowering, value: Value, constant: int) -> Value:
-    return ctx.builder.add(value, ctx.builder.c32(constant)) if constant else value
+def _moved(ctx: Lowering, first: Sequence[Value], offsets: Sequence[int]) -> list[Value]:
+    """Coordinates of an element from those of the thread's first."""
+    b = ctx.builder
+    return [b.add(x, b.c32(n)) if n else x for x, n in zip(first, offsets, strict=True)]
 
 
 def _fused(ctx: Lowering, a: Value, c: Value, accumulator: Value) -> Value:
@@ -63,17 +68,17 @@ def _fused(ctx: Lowering, a: Value, c: Value, accumulator: Value) -> Value:
 
 
 def _element(
-    ctx: Lowering, buffer: SharedBuffer, row: Value, column: Value, acc: TileInfo, unsigned: bool
+    ctx: Lowering, buffer: SharedBuffer, at: Sequence[Value], acc: TileInfo, unsigned: bool
 ) -> Value:
     """One element of an operand, widened to the type of the accumulator."""
     b, info = ctx.builder, buffer.info
-    place = (row, column) if info.order == (0, 1) else (column, row)
-    (value,) = load_elements(ctx, buffer, _index(ctx, buffer, *place), 1)
+    *slower, fastest = info.order
+    row = b.c32(0)
+    for dim in slower:
+        row = b.add(b.mul(row, b.c32(info.shape[dim])), at[dim])
+    place = SharedAddress(ctx, info, row, at[fastest]).index(0, 0)
+    (value,) = load_elements(ctx, buffer, place, 1)
     type_ = ctx.register_type(acc.element)
     if str(type_).startswith("i"):
         return b.op("arith.extui" if unsigned else "arith.extsi", [value], type_)
     return to_float(ctx, value, info.element, type_)
-
-
-def _index(ctx: Lowering, buffer: SharedBuffer, row: Value, column: Value) -> Value:
-    return SharedAddress(ctx, buffer.info, row, column).index(0, 0)

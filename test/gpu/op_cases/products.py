@@ -86,24 +86,23 @@ class Products:
 
 
 def _shapes(operand: str, accumulator: str) -> Iterator[Kernel]:
-    for part in range(0, len(_SHAPES), 4):
-        p = Products(f"product{part // 4}", operand, accumulator)
-        for m, n, k in _SHAPES[part : part + 4]:
-            a, b, c = p.load((m, k), "a"), p.load((k, n), "b"), p.accumulate((m, n))
-            p.judge(p.multiply(a, b, c, (m, k), (k, n)), (m, n), f"{m}x{n}x{k}")
+    for m, n, k in _SHAPES:
+        p = Products(f"product_{m}x{n}x{k}", operand, accumulator)
+        a, b, c = p.load((m, k), "a"), p.load((k, n), "b"), p.accumulate((m, n))
+        p.judge(p.multiply(a, b, c, (m, k), (k, n)), (m, n), f"{m}x{n}x{k}")
         yield p.kernel
 
 
-def _orders(operand: str, accumulator: str) -> Kernel:
+def _orders(operand: str, accumulator: str) -> Iterator[Kernel]:
     """Operands that lie transposed in memory."""
-    p = Products("product_orders", operand, accumulator)
-    for m, n, k in ((64, 32, 32), (16, 8, 64), (32, 64, 16)):
+    for m, n, k in ((64, 32, 32), (16, 8, 64)):
+        p = Products(f"product_orders_{m}x{n}x{k}", operand, accumulator)
         for left in (p.load, p.load_turned):
             for right in (p.load, p.load_turned):
                 a, b, c = left((m, k), "a"), right((k, n), "b"), p.accumulate((m, n))
                 label = f"{m}x{n}x{k} {left.__name__} {right.__name__}"
                 p.judge(p.multiply(a, b, c, (m, k), (k, n)), (m, n), label)
-    return p.kernel
+        yield p.kernel
 
 
 def _computed(operand: str, accumulator: str) -> Kernel:
@@ -177,26 +176,28 @@ def _in_loop(operand: str, accumulator: str) -> Kernel:
     return k
 
 
-def _batches(operand: str, accumulator: str) -> Kernel:
-    p = Products("product_batch", operand, accumulator)
-    for batch, m, n, k in ((1, 32, 16, 32), (2, 16, 16, 32), (4, 32, 16, 16), (8, 4, 4, 4)):
+def _batches(operand: str, accumulator: str) -> Iterator[Kernel]:
+    for batch, m, n, k in (
+        (1, 32, 16, 32), (2, 16, 16, 32), (4, 32, 16, 16), (8, 4, 4, 4), (2, 128, 64, 32),
+        (16, 16, 8, 32),
+    ):  # fmt: skip
+        p = Products(f"product_batch_{batch}x{m}x{n}x{k}", operand, accumulator)
         a, b = p.load((batch, m, k), "a"), p.load_turned((batch, k, n), "b")
         c = p.accumulate((batch, m, n))
         value = p.multiply(a, b, c, (batch, m, k), (batch, k, n))
         p.judge(value, (batch, m, n), f"batch of {batch} {m}x{n}x{k}")
-    return p.kernel
+        yield p.kernel
 
 
-def _signs() -> Kernel:
-    p = Products("product_signs", "i8", "i32")
-    for shape in ((32, 16, 32), (64, 64, 64), (4, 4, 4)):
-        m, n, k = shape
+def _signs() -> Iterator[Kernel]:
+    for m, n, k in ((32, 16, 32), (64, 64, 64), (4, 4, 4)):
+        p = Products(f"product_signs_{m}x{n}x{k}", "i8", "i32")
         for left in ("signed", "unsigned"):
             for right in ("signed", "unsigned"):
                 a, b, c = p.load((m, k), "a"), p.load_turned((k, n), "b"), p.accumulate((m, n))
                 value = p.multiply(a, b, c, (m, k), (k, n), f" {left} {right}")
                 p.judge(value, (m, n), f"{left} {right} {m}x{n}x{k}")
-    return p.kernel
+        yield p.kernel
 
 
 #: Unit roundoff of accumulation, for products of random numbers. The tensor cores align the terms
@@ -204,9 +205,9 @@ def _signs() -> Kernel:
 _ROUNDOFF = {"f16": 2.0**-10, "f32": 2.0**-21, "f64": 2.0**-50}
 
 
-def _random(operand: str, accumulator: str) -> Kernel:
-    p = Products("product_random", operand, accumulator)
+def _random(operand: str, accumulator: str) -> Iterator[Kernel]:
     for m, n, k in ((64, 32, 64), (16, 16, 16), (128, 64, 32)):
+        p = Products(f"product_random_{m}x{n}x{k}", operand, accumulator)
         rng = generator("random product", operand, str(k))
         spread = 1 if accumulator == "f16" else 3
         a, b = (moderate(operand, rows * columns, rng, spread).reshape(rows, columns)
@@ -219,7 +220,7 @@ def _random(operand: str, accumulator: str) -> Kernel:
         roundoff = 2.0**-12 if operand in ("f8E4M3FN", "f8E5M2") else _ROUNDOFF[accumulator]
         tolerance = Tolerance(None, atol=float(terms.max()) * max(roundoff, _ROUNDOFF[accumulator]))
         p.judge(value, (m, n), f"random {m}x{n}x{k}", tolerance, expected)
-    return p.kernel
+        yield p.kernel
 
 
 def _large() -> Iterator[Kernel]:
@@ -234,17 +235,17 @@ def _large() -> Iterator[Kernel]:
 def kernels() -> Iterator[Kernel]:
     for operand, accumulator in _TYPES:
         yield from _shapes(operand, accumulator)
-        yield _orders(operand, accumulator)
+        yield from _orders(operand, accumulator)
         yield _computed(operand, accumulator)
         yield _in_loop(operand, accumulator)
-        yield _batches(operand, accumulator)
+        yield from _batches(operand, accumulator)
         if operand != "i8":
-            yield _random(operand, accumulator)
+            yield from _random(operand, accumulator)
         if (
             operand != "i8"
             and (operand, accumulator) not in (("f32", "f32"), ("f64", "f64"))
             and (operand != accumulator)
         ):
             yield _chained(operand, accumulator)
-    yield _signs()
+    yield from _signs()
     yield from _large()
