@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .entries import choose_entry
-from .errors import LaunchError, UnsupportedError
+from .errors import LaunchError
 from .runtime.launch import normalize_grid
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def run(
     target: str | None = None,
     check: bool = True,
     stream: Any = None,
+    seed: int = 0,
 ) -> list[str]:
     """Runs `kernel` of `source` (whatever `parse` accepts) on a grid of tile blocks.
 
@@ -33,8 +34,10 @@ def run(
     offset views work.  `kernel` may be left out if there is only one.
 
     backend "interp" interprets the tile operations with NumPy, and with `check` reports
-    undefined behaviour; "cuda" compiles for `target` (the current device's by default) and
-    launches on `stream`, where arrays that already lie on the device are accepted too.
+    undefined behaviour; "sim" compiles for `target` (sm_90a by default) and runs the PTX on the
+    CPU, on a schedule that `seed` chooses; "cuda" compiles for `target` (the current device's by
+    default) and launches on `stream`, where arrays that already lie on the device are accepted
+    too.
 
     Returns the lines that the kernel printed (on a GPU they go to standard output instead).
     Raises a `TileError`: bad source, bad arguments, undefined behaviour, no device.
@@ -51,11 +54,29 @@ def run(
         _launch(module, name, grid, args, target, stream)
         return []
     if backend == "sim":
-        raise UnsupportedError(
-            "the simulator is not available in this version",
-            remedy="use backend 'interp' on the CPU or 'cuda' on a GPU",
-        )
-    raise LaunchError(f"unknown backend '{backend}'", remedy="use 'interp' or 'cuda'")
+        return _simulate(module, name, grid, args, target or "sm_90a", seed)
+    raise LaunchError(f"unknown backend '{backend}'", remedy="use 'interp', 'sim' or 'cuda'")
+
+
+def _simulate(
+    module: ir.Module,
+    name: str,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    target: str,
+    seed: int,
+) -> list[str]:
+    from .compiler import compile
+    from .sim import run as simulate
+    from .sim.arguments import typed
+
+    program = compile(module, target=target)
+    info = program.kernels[name]
+    result = simulate(
+        program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=info.cluster,
+        shared=info.dynamic_shared_bytes, seed=seed,
+    )  # fmt: skip
+    return result.printed
 
 
 def _launch(

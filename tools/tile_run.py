@@ -54,8 +54,11 @@ def make_parser() -> argparse.ArgumentParser:
         "--array", action=_Append, metavar="[NAME=]ARRAY", help="address, shape and strides"
     )
     parser.add_argument("--backend", choices=("interp", "sim", "cuda"), default="interp")
-    parser.add_argument("--target", help="for --backend=cuda (default: the device's)")
+    parser.add_argument(
+        "--target", help="for --backend=cuda (default: the device's) and sim (default: sm_90a)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="for random contents (default 0)")
+    parser.add_argument("--schedule", type=int, default=0, help="sim: the schedule's seed")
     parser.add_argument(
         "--no-check", action="store_true", help="interp: do not report undefined behaviour"
     )
@@ -95,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
         backend=options.backend,
         target=options.target,
         check=not options.no_check,
+        seed=options.schedule,
     )
     for line in lines:
         print(line)

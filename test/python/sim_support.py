@@ -12,6 +12,15 @@ from tileir import sim
 
 bf16 = ml_dtypes.bfloat16
 
+
+def f32(values: Any) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def f16(values: Any) -> np.ndarray:
+    return np.array(values, np.float16)
+
+
 # PTX register type of a NumPy dtype's bits.
 _BITS = {1: "b16", 2: "b16", 4: "b32", 8: "b64"}
 
@@ -86,7 +95,7 @@ def one(body: str, inputs: Sequence[np.ndarray], dtype: Any, declare: str = "") 
     return compute(body, inputs, [dtype], declare)[0]
 
 
-def run(body: str, args: Sequence[Any], *, threads: int = 32, grid: Any = 1, around: str = "",
+def run(body: str, args: Sequence[Any], *, threads: Any = 32, grid: Any = 1, around: str = "",
         parameters: str | None = None, **options: Any) -> sim.Result:  # fmt: skip
     """Runs a kernel whose parameters are pointers p0, p1, ... unless said otherwise."""
     given = pointers(len(args)) if parameters is None else parameters

@@ -55,7 +55,7 @@ def test_nested_divergence_keeps_registers_apart():
 
 
 def test_early_exit():
-    """Threads that exit leave the others alone, and barriers do not wait for whole warps of them."""
+    """Threads that exit leave the others alone; barriers do not wait for warps of them."""
     out = np.zeros(128, np.uint32)
     run(""".reg .b32 %i; .reg .b64 %a; .reg .pred %p; mov.u32 %i, %tid.x;
         setp.ge.u32 %p, %i, 70; @%p exit; bar.sync 0;
@@ -138,7 +138,8 @@ def test_endless_recursion():
 
 def test_printing():
     around = """.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);
-        .global .align 1 .b8 text[22] = {105, 61, 37, 100, 32, 120, 61, 37, 46, 50, 102, 32, 113, 61,
+        .global .align 1 .b8 text[22] = {105, 61, 37, 100, 32, 120, 61, 37, 46, 50, 102, 32, 113,
+        61,
         37, 108, 108, 120, 37, 37, 10, 0};"""  # fmt: skip
     result = run(""".reg .b32 %i, %z; .reg .b64 %a, %b, %w; .reg .f64 %d; .reg .pred %p;
         .local .align 8 .b8 v[24]; mov.u32 %i, %tid.x; setp.gt.u32 %p, %i, 1; @%p ret;
@@ -146,14 +147,15 @@ def test_printing():
         neg.s32 %i, %i; st.local.u32 [v], %i; st.local.f64 [v+8], %d; st.local.u64 [v+16], %w;
         mov.u64 %a, text; cvta.global.u64 %a, %a; mov.u64 %b, v; cvta.local.u64 %b, %b;
         { .param .b64 f; st.param.b64 [f], %a; .param .b64 q; st.param.b64 [q], %b; .param .b32 s;
-          call.uni (s), vprintf, (f, q); ld.param.b32 %z, [s]; } ret;""", [], around=around)  # fmt: skip
+          call.uni (s), vprintf, (f, q); ld.param.b32 %z, [s]; } ret;""",
+        [], around=around)  # fmt: skip
     assert result.printed == ["i=0 x=0.00 q=abcdef0123%", "i=-1 x=0.50 q=abcdef0123%"]
 
 
 def test_trap():
     with pytest.raises(tileir.ExecutionError, match=r"trap, at PTX line.*thread \(5, 0, 0\)"):
-        run(".reg .b32 %i; .reg .pred %p; mov.u32 %i, %tid.x; setp.eq.u32 %p, %i, 5; @%p trap; ret;",
-            [])  # fmt: skip
+        run(""".reg .b32 %i; .reg .pred %p; mov.u32 %i, %tid.x; setp.eq.u32 %p, %i, 5;
+            @%p trap; ret;""", [])  # fmt: skip
 
 
 # --- threads that wait for memory ----------------------------------------------------------------
@@ -274,7 +276,8 @@ def test_more_blocks_than_fit():
     out = np.zeros(300, np.uint32)
     text = module(""".reg .b32 %b; .reg .b64 %a; .shared .b32 s; mov.u32 %b, %ctaid.x;
         st.shared.u32 [s], %b; bar.sync 0; ld.shared.u32 %b, [s]; ld.param.u64 %a, [p0];
-        mad.wide.u32 %a, %b, 4, %a; atom.global.add.u32 %b, [%a], 1; ret;""", pointers(1))  # fmt: skip
+        mad.wide.u32 %a, %b, 4, %a; atom.global.add.u32 %b, [%a], 1; ret;""",
+        pointers(1))  # fmt: skip
     for resident in (1, 7, 64, 300):
         out[:] = 0
         sim.run(text, "k", 300, 64, [out], resident=resident)

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from rational import round_rational
-from sim_support import bf16, one, same_bits
+from sim_support import bf16, f16, f32, one, same_bits
 from test_sim_floats import FORMATS, ROUNDINGS, samples
 from test_sim_integers import words
 
@@ -123,14 +123,14 @@ def test_widening(source, target):
 
 
 def test_saturating_and_flushing():
-    x = np.float32([-1, 0.5, 2, np.nan, 2.0**-140, -0.0])
+    x = f32([-1, 0.5, 2, np.nan, 2.0**-140, -0.0])
     same_bits(one("cvt.sat.f32.f32 %r0, %a0;", [x], np.float32),
-              np.float32([0, 0.5, 1, 0, 2.0**-140, 0]))  # fmt: skip
-    same_bits(one("cvt.rn.ftz.f16.f32 %r0, %a0;", [x[4:]], np.float16), np.float16([0, -0.0]))
-    same_bits(one("cvt.rn.relu.f16.f32 %r0, %a0;", [x[:3]], np.float16), np.float16([0, 0.5, 2]))
-    big = np.float32([1e6, -1e6, np.inf])
+              f32([0, 0.5, 1, 0, 2.0**-140, 0]))  # fmt: skip
+    same_bits(one("cvt.rn.ftz.f16.f32 %r0, %a0;", [x[4:]], np.float16), f16([0, -0.0]))
+    same_bits(one("cvt.rn.relu.f16.f32 %r0, %a0;", [x[:3]], np.float16), f16([0, 0.5, 2]))
+    big = f32([1e6, -1e6, np.inf])
     same_bits(one("cvt.rn.satfinite.f16.f32 %r0, %a0;", [big], np.float16),
-              np.float16([65504, -65504, 65504]))  # fmt: skip
+              f16([65504, -65504, 65504]))  # fmt: skip
 
 
 def test_tf32():
@@ -139,7 +139,7 @@ def test_tf32():
     for rounding, mode in (("rna", "nearest_away"), ("rn", "nearest_even"), ("rz", "zero")):
         got = one(f"cvt.{rounding}.tf32.f32 %r0, %a0;", [x], np.float32)
         want = [round_rational(Fraction(float(v)), TF32, mode) if v else float(v) for v in x]
-        same_bits(got, np.array(want).astype(np.float32))
+        same_bits(got, f32(want))
 
 
 @pytest.mark.parametrize("name", ("f16", "bf16"))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from rational import round_rational, sqrt_sticky
-from sim_support import bf16, compute, one, same_bits
+from sim_support import bf16, compute, f32, one, same_bits
 
 from tileir.interp.numerics.formats import BF16, F16, F32, F64, FloatFormat
 
@@ -112,7 +112,8 @@ def test_fma(name, rounding):
         return host(np.add)(product, c)
 
     check(f"fma.{rounding}.{name} %r0, %a0, %a1, %a2;", fmt, 3,
-          lambda a, b, c: exact(lambda x, y, z: x * y + z, [a, b, c], fmt, mode, special))  # fmt: skip
+          lambda a, b, c: exact(lambda x, y, z: x * y + z, [a, b, c], fmt, mode,
+          special))  # fmt: skip
 
 
 def test_fma_near_ties():
@@ -158,7 +159,7 @@ def test_flushing():
     same_bits(got, flushed(flushed(tiny) + flushed(other)).astype(np.float32))
     got = one("mul.ftz.f32 %r0, %a0, %a1;", [tiny[2:3], np.array([0.5], np.float32)], np.float32)
     same_bits(got, np.array([0.0], np.float32))
-    got = one("fma.rn.ftz.f32 %r0, %a0, %a1, %a1;", [tiny[2:3], np.float32([-0.5])], np.float32)
+    got = one("fma.rn.ftz.f32 %r0, %a0, %a1, %a1;", [tiny[2:3], f32([-0.5])], np.float32)
     same_bits(got, np.array([-0.5], np.float32))
     half = np.array([2.0**-15, -(2.0**-24), 2.0**-14], np.float16)
     got = one("add.ftz.f16 %r0, %a0, %a0;", [half], np.float16)
@@ -207,9 +208,9 @@ def test_minimum_maximum(name):
 
 def test_minimum_by_magnitude():
     """Of the magnitudes, with the product of the signs."""
-    a, b = np.float32([1.0, -3.0, -2.0]), np.float32([-2.0, -1.0, 5.0])
+    a, b = f32([1.0, -3.0, -2.0]), f32([-2.0, -1.0, 5.0])
     got = one("min.xorsign.abs.f32 %r0, %a0, %a1;", [a, b], np.float32)
-    same_bits(got, np.float32([-1.0, 1.0, -2.0]))
+    same_bits(got, f32([-1.0, 1.0, -2.0]))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -294,8 +295,8 @@ def test_approximations(name, function, domain, absolute, relative):
 
 def test_approximate_division():
     """0, or NaN for an infinite dividend, where the divisor is beyond 2^126."""
-    a = np.float32([1.0, INF, 3.0, -2.0])
-    b = np.float32([2.0**127, 2.0**127, 7.0, -(2.0**127)])
+    a = f32([1.0, INF, 3.0, -2.0])
+    b = f32([2.0**127, 2.0**127, 7.0, -(2.0**127)])
     got = one("div.approx.f32 %r0, %a0, %a1;", [a, b], np.float32)
     assert got[0] == 0 and np.isnan(got[1]) and abs(got[2] - 3 / 7) < 1e-7 and got[3] == 0
     got = one("div.full.f32 %r0, %a0, %a1;", [a, b], np.float32)
@@ -303,7 +304,7 @@ def test_approximate_division():
 
 
 def test_corners_of_approximations():
-    x = np.float32([0.0, -0.0, INF, -INF, NAN, -1.0])
+    x = f32([0.0, -0.0, INF, -INF, NAN, -1.0])
     expected = {
         "rcp.approx.f32": [INF, -INF, 0.0, -0.0, NAN, -1.0],
         "rsqrt.approx.f32": [INF, -INF, 0.0, NAN, NAN, NAN],
@@ -314,8 +315,8 @@ def test_corners_of_approximations():
     }
     for name, want in expected.items():
         got = one(f"{name} %r0, %a0;", [x], np.float32)
-        np.testing.assert_allclose(got, np.float32(want), rtol=1e-6, err_msg=name)
-        assert (np.signbit(got) == np.signbit(np.float32(want)))[~np.isnan(got)].all(), name
+        np.testing.assert_allclose(got, f32(want), rtol=1e-6, err_msg=name)
+        assert (np.signbit(got) == np.signbit(f32(want)))[~np.isnan(got)].all(), name
 
 
 @pytest.mark.parametrize("dtype", (np.float16, bf16))

@@ -98,7 +98,8 @@ def test_wide(bits):
     declare = "cvt.u64.u32 %d0, %a1; shl.b64 %d0, %d0, 20;"
     if bits == 32:
         check(f"{declare} mad.wide.s32 %r0, %a0, %a1, %d0;", 32, 2,
-              lambda a, b: a * b + ((b & 0xFFFFFFFF) << 20), result=64, read_signed=True)  # fmt: skip
+              lambda a, b: a * b + ((b & 0xFFFFFFFF) << 20), result=64,
+              read_signed=True)  # fmt: skip
 
 
 def test_multiply_add():
@@ -134,7 +135,7 @@ def test_multiply_24():
 @pytest.mark.parametrize("bits", (16, 32, 64))
 def test_of_one(bits):
     check(f"neg.s{bits} %r0, %a0;", bits, 1, lambda a: -a)
-    check(f"abs.s{bits} %r0, %a0;", bits, 1, abs, read_signed=True)
+    check(f"abs.s{bits} %r0, %a0;", bits, 1, lambda a: abs(a), read_signed=True)
     check(f"not.b{bits} %r0, %a0;", bits, 1, lambda a: ~a)
     check(f"cnot.b{bits} %r0, %a0;", bits, 1, lambda a: a == 0)
 
@@ -405,5 +406,6 @@ def test_moves():
 def test_guards():
     """A predicated instruction leaves the register alone where its guard is false."""
     x = np.arange(64, dtype=np.uint32)
-    body = "mov.u32 %r0, 7; setp.lt.u32 %q0, %a0, 20; @%q0 mov.u32 %r0, %a0; @!%q0 add.u32 %r0, %r0, 1;"
+    body = """mov.u32 %r0, 7; setp.lt.u32 %q0, %a0, 20; @%q0 mov.u32 %r0, %a0;
+        @!%q0 add.u32 %r0, %r0, 1;"""
     assert (one(body, [x], np.uint32) == np.where(x < 20, x, 8)).all()

@@ -78,7 +78,7 @@ def test_state_spaces_and_generic_addresses():
         isspacep.shared %q, %b; selp.b32 %v0, 1, 0, %p; selp.b32 %v1, 2, 0, %q;
         add.u32 %v0, %v0, %v1; st.u32 [%a+28], %v0; ret;""",
         ".param .u64 p0, .param .align 4 .b8 p1[8]",
-        around=".const .align 4 .u32 c[3] = {1, 22, 333}; .global .align 4 .u32 g = 4444;")  # fmt: skip
+        around=".const .u32 c[3] = {1, 22, 333}; .global .u32 g = 4444;")  # fmt: skip
     sim.run(text, "k", 1, 32, [out, np.array([5, 66], np.uint32).tobytes()])
     lane = np.arange(32)
     want = [lane, lane, lane, 22 + 0 * lane, 333 + 0 * lane, 4444 + 0 * lane, 66 + 0 * lane, 3]
@@ -148,7 +148,7 @@ def test_out_of_bounds():
     x = np.zeros(20, np.uint32)
     fails("mad.wide.u32 %a, %x, 4, %a;\n st.global.u32 [%a], %x;", [x],
           r"ptx:\d+: out of bounds: 4 bytes at byte 80 of parameter 0, which holds 80, at PTX line "
-          r"\d+: `st.global.u32 \[%a\], %x;`, thread \(20, 0, 0\) of block \(0, 0, 0\)")  # fmt: skip
+          r"\d+: `st.global.u32 \[%a\], %x;`, thread \(20, 0, 0\) of block \(0, ")  # fmt: skip
     fails("ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%a+80];", [x], "16 bytes at byte 80 of")
     fails("ld.global.u32 %v0, [%a+-4];", [x], "byte -4 of parameter 0")
     fails("mov.u64 %a, 64; ld.global.u32 %v0, [%a];", [x], "0x40 is in no array.*thread \\(0, 0, 0")
@@ -228,7 +228,8 @@ def test_integer_updates(name, space):
         if space == "global"
         else f"""mov.u64 %c, s;
         setp.ge.u32 %p, %x, 3; @%p bra READY; mad.wide.u32 %d1, %x, {size}, %c;
-        mad.wide.u32 %d2, %x, {size}, %b; ld.global{register} %w, [%d2]; st.shared{register} [%d1], %w;
+        mad.wide.u32 %d2, %x, {size}, %b; ld.global{register} %w, [%d2];
+        st.shared{register} [%d1], %w;
         READY: bar.sync 0;"""
     )
     finish = (

@@ -27,6 +27,17 @@ def test_vadd_with_arrays_expanded_by_cutiles_rule(tmp_path: Path) -> None:
         assert np.array_equal(np.load(tmp_path / "c.npy"), arrays["c"])
 
 
+@pytest.mark.parametrize("schedule", ("0", "5"))
+def test_vadd_on_the_simulator(schedule: str, tmp_path: Path) -> None:
+    status = main(
+        [VADD, "--grid=3", "--backend=sim", "--target=sm_80", "--schedule", schedule,
+         "--array=f32:300:arange", "--array=f32:300:ones", "--array=c=f32:300:zeros",
+         f"--out=c={tmp_path}/c.npy"]
+    )  # fmt: skip
+    assert status == 0
+    assert np.array_equal(np.load(tmp_path / "c.npy"), np.arange(300) + 1)
+
+
 def test_parameters_one_by_one_and_arrays_from_files(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(128, dtype=np.float32))
     status = main(
@@ -75,7 +86,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--array=f32:8:zeros"] * 3 + ["--grid=1,x"], "--grid 1,x: expected X[,Y[,Z]]"),
         (["--array=f32:8:zeros"] * 3 + ["--grid=0"], "grid x is 0"),
         (["--array=f32:8:zeros"] * 3 + ["--out=q=f"], "--out q=f: expected NAME=FILE"),
-        (["--array=f32:8:zeros"] * 3 + ["--backend=sim"], "simulator is not available"),
+        (["--array=f16:8:zeros"] * 3 + ["--backend=sim"], "parameter 0: expected ptr<f32>, found"),
         (["--array=f16:8:zeros"] * 3, "parameter 0"),
         (["--kernel=x"], "there is no kernel 'x'"),
         (["--array=f32:128:zeros:strides=x"] * 3, "no list of numbers"),

@@ -11,8 +11,8 @@ import numpy as np
 from ..errors import LaunchError
 from ..interp.memory import AddressSpace
 from ..runtime.arrays import PointerTable, address
-from ..runtime.dtypes import name_of
-from ..runtime.scalars import describe
+from ..runtime.dtypes import holds, name_of
+from ..runtime.scalars import describe, mismatch, pack_scalar
 from ..runtime.tensor_map import BYTES, TensorMap
 from .code.program import Code
 from .machine.storage import Bytes
@@ -83,6 +83,27 @@ def bind(
         start = code.parameter_offsets[parameter.name, id(parameter)]
         storage.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
     return storage
+
+
+def typed(parameters: Sequence[str], args: Sequence[Any]) -> list[Any]:
+    """Arguments of a kernel of the IR, whose parameters' types are known by name (`ptr<f16>`,
+    `i32`): arrays are checked, scalars made bytes."""
+    if len(args) != len(parameters):
+        raise LaunchError(
+            f"the kernel has {len(parameters)} parameters, {len(args)} arguments were given",
+            remedy=f"parameters: {', '.join(parameters)}",
+        )
+    return [
+        _typed(value, name, k) for k, (value, name) in enumerate(zip(args, parameters, strict=True))
+    ]
+
+
+def _typed(value: Any, name: str, index: int) -> Any:
+    if not name.startswith("ptr<"):
+        return pack_scalar(value[()] if isinstance(value, np.ndarray) else value, name, index)
+    if isinstance(value, np.ndarray) and not holds(value.dtype, name[4:-1]):
+        raise mismatch(index, name, describe(value))
+    return value
 
 
 def _arrays(args: Sequence[Any], memory: Sequence[np.ndarray]) -> list[tuple[str, np.ndarray]]:

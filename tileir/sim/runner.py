@@ -152,9 +152,9 @@ class _Shape:
         name = code.entry.name
         self.grid = normalize_grid(grid)
         self.block = _extents(block, directives.get("reqntid"), "block", name)
-        self.cluster = _extents(
-            cluster, directives.get("reqnctapercluster", (1, 1, 1)), "cluster", name
-        )
+        wanted = (1, 1, 1) if cluster is None else cluster
+        required = directives.get("reqnctapercluster")
+        self.cluster = _extents(cluster if required else wanted, required, "cluster", name)
         self.threads = int(np.prod(self.block))
         limit = int(np.prod(directives.get("maxntid", (_THREADS_LIMIT,))))
         if self.threads > min(limit, _THREADS_LIMIT):

@@ -123,10 +123,8 @@ def _call(
                 f"w.fill({e.read(one, type_)})" if not hasattr(one, "slot") else e.read(one, type_)
                 for one in column
             ]
-            cast = e.dtype_name(element.dtype)
-            tuples.append(
-                f"({', '.join(f'{half}.view({cast})[:, {place}::{type_.lanes}]' for half in halves)},)"
-            )
+            view = f".view({e.dtype_name(element.dtype)})[:, {place}::{type_.lanes}]"
+            tuples.append(f"({', '.join(half + view for half in halves)},)")
     function = e.object(FUNCTIONS[operation], f"atomic_{operation}")
     arguments = (
         f"{name}, {address}, {function}, ({', '.join(tuples)},), {e.dtype_name(element.dtype)}, "

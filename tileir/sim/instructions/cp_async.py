@@ -58,10 +58,10 @@ def issue_copies(
             thread=first_lane(w.threads, wrong),
         )
     targets = locate(w, "shared", target, size, lanes)
-    reads = active & (counts > 0)
-    sources = locate(w, "global", source, 1, reads) if reads.any() else []
-    for place in sources:
+    sources = locate(w, "global", source, size, active & (counts == size))
+    for place in locate(w, "global", source, 1, active & (counts > 0) & (counts < size)):
         _check_source(w, place, counts, size)
+        sources.append(place)
     w.launch.copies.issue(w, sources, targets, counts, size, site)
 
 

@@ -43,7 +43,7 @@ def add(e: Emitter, f: Form) -> None:
     elif type_.lanes > 1:
         packed_integers(e, f, type_, f.name)
     elif carries:
-        _carrying(e, f, type_, f.name == "sub", reads_carry=False, writes_carry=True)
+        _carry_of_two(e, f, type_, f.name == "sub", reads=False, writes=True)
     elif saturate:
         helper = integers.saturating_add if f.name == "add" else integers.saturating_subtract
         binary(e, f, S32, f"{e.use(helper)}({{a}}, {{b}})")
@@ -55,21 +55,30 @@ def add(e: Emitter, f: Form) -> None:
 @instruction("addc", "subc")
 def add_carry(e: Emitter, f: Form) -> None:
     writes = f.has("cc")
-    _carrying(e, f, f.type(), f.name == "subc", reads_carry=True, writes_carry=writes)
+    _carry_of_two(e, f, f.type(), f.name == "subc", reads=True, writes=writes)
 
 
-def _carrying(
-    e: Emitter, f: Form, type_: Type, subtracts: bool, *, reads_carry: bool, writes_carry: bool
+def _carry_of_two(
+    e: Emitter, f: Form, type_: Type, subtracts: bool, *, reads: bool, writes: bool
 ) -> None:
     unsigned = TYPES[f"u{type_.bits}"]
     a, b = e.read(f.operand(1), unsigned), e.read(f.operand(2), unsigned)
+    _carrying(e, f, type_, a, b, subtracts=subtracts, reads=reads, writes=writes)
+
+
+def _carrying(
+    e: Emitter, f: Form, type_: Type, a: str, b: str, *, subtracts: bool, reads: bool, writes: bool
+) -> None:
+    """d = a + b with the carry flag as it is asked for."""
     helper = integers.subtract_with_borrow if subtracts else integers.add_with_carry
-    carry = e.carry if reads_carry else "w.fill(np.bool_(False))"
+    carry = e.carry if reads else "w.fill(np.bool_(False))"
     total, flag = e.fresh(), e.fresh()
     e.line(f"{total}, {flag} = {e.use(helper)}({a}, {b}, {carry})")
-    e.write(f.operand(0), total, unsigned)
-    if writes_carry:
-        e.line(f"{e.carry} = {flag}")
+    e.array_seen()
+    e.write(f.operand(0), total, TYPES[f"u{type_.bits}"])
+    if writes:
+        kept = flag if e.guard is None else f"where({e.guard}, {flag}, {e.carry})"
+        e.line(f"{e.carry} = {kept}")
 
 
 @instruction("mul")
@@ -96,7 +105,7 @@ def _wide_product(e: Emitter, f: Form, type_: Type) -> str:
     return f"{e.use(integers.multiply_wide)}({a}, {b})"
 
 
-@instruction("mad")
+@instruction("mad", "madc")
 def multiply_add(e: Emitter, f: Form) -> None:
     part = f.one_of("lo", "hi", "wide")
     if part is None:
@@ -105,8 +114,15 @@ def multiply_add(e: Emitter, f: Form) -> None:
     saturate, carries = f.has("sat"), f.has("cc")
     type_ = f.type()
     f.count(4)
-    if carries:
-        raise f.error("carries of mad are not supported")
+    if carries or f.name == "madc":
+        a, b = e.read(f.operand(1), type_), e.read(f.operand(2), type_)
+        product = f"{e.use(integers.multiply_high)}({a}, {b})" if part == "hi" else f"({a} * {b})"
+        product = f"{product}.view(u{type_.bits})"
+        added = e.read(f.operand(3), TYPES[f"u{type_.bits}"])
+        _carrying(
+            e, f, type_, product, added, subtracts=False, reads=f.name == "madc", writes=carries
+        )
+        return
     if part == "wide":
         wide = _doubled(type_)
         product = _wide_product(e, f, type_)

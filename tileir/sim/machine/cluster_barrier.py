@@ -20,14 +20,16 @@ _NUMBER = -1
 class ClusterBarrier:
     """Arrivals by warp and by cluster.
 
-    `_phase` counts, for each warp, the phases it has arrived in; `_done`, for each cluster, those
-    complete. A warp that has arrived in phase k waits until k + 1 phases are done.
+    `_phase` counts, for each warp, the phases it has arrived in, `_waited` those it has waited
+    for; `_done` counts, for each cluster, those complete. A warp that has arrived in phase k waits
+    until k + 1 phases are done.
     """
 
     def __init__(self, launch: Launch):
         self._launch = launch
         self._size = launch.cluster_size
         self._phase = np.zeros(len(launch.live), np.int64)
+        self._waited = np.zeros_like(self._phase)
         self._done = np.zeros(launch.slot_count // self._size, np.int64)
         self._waiting: dict[Any, tuple[Cohort, Instruction]] = {}
 
@@ -37,11 +39,12 @@ class ClusterBarrier:
     def reset(self, slot: int) -> None:
         first = slot * self._launch.warps_per_block
         self._phase[first : first + self._launch.warps_per_block] = 0
+        self._waited[first : first + self._launch.warps_per_block] = 0
         self._done[slot // self._size] = 0
 
     def arrive(self, w: Cohort, order: Any, site: Instruction) -> None:
         clusters = w.slots // self._size
-        twice = self._phase[w.warps] > self._done[clusters]
+        twice = self._phase[w.warps] > self._waited[w.warps]
         if twice.any():
             raise ThreadFault(
                 "barrier.cluster.arrive twice without a wait in between",
@@ -98,6 +101,7 @@ class ClusterBarrier:
                 self._waiting[key] = rest, site
 
     def _leave(self, w: Cohort, through: Array, site: Instruction) -> None:
+        self._waited[w.warps[through]] = self._phase[w.warps[through]]
         if self._launch.watch and through.any():
             mask = None if w.mask is None else w.mask[through]
             number = np.full(int(through.sum()), _NUMBER)

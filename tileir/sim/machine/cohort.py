@@ -147,7 +147,7 @@ class Cohort:
 
     def fork(self, active: Array, pc: int) -> Cohort:
         """A cohort of some of the active lanes, at least one."""
-        rows: Array = active.any(axis=1)
+        rows = np.asarray(active.any(axis=1))
         count = int(np.count_nonzero(rows))
         if count < len(rows):
             before = rows[:, None] if self.mask is None else rows[:, None] & self.mask

@@ -93,7 +93,7 @@ class Random(InOrder):
     def splits(self, cohort: Cohort) -> Any:
         if cohort.rows < 2 or not self._chance(0.1):
             return None
-        present = cohort.active.any(axis=1)
+        present = np.asarray(cohort.active.any(axis=1))
         rows = present & (self._random.random(len(present)) < 0.5)
         return (rows, present & ~rows) if rows.any() and (present & ~rows).any() else None
 

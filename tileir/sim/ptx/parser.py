@@ -42,7 +42,7 @@ class _Parser:
         self._tokens = Tokens(text, name)
         self._module = Module(name, text)
         self._files: dict[int, str] = {}
-        self._location: str | None = None
+        self._place: tuple[int, int, int] | None = None
 
     def parse(self) -> Module:
         while self._tokens.kind != "end":
@@ -114,8 +114,7 @@ class _Parser:
             else:  # inlined_at: the place of the call; the callee's own is the better one
                 for _ in range(3):
                     tokens.integer()
-        name = self._files.get(file, f"file {file}")
-        self._location = f"{name}:{line}:{column}" if line else None
+        self._place = (file, line, column) if line else None
 
     def _skip_braces(self) -> None:
         tokens = self._tokens
@@ -148,7 +147,7 @@ class _Parser:
             raise tokens.error(f"function '{name}' is defined twice")
         function.parameters, function.results, function.line = parameters, results, line
         function.directives = self._directives()
-        self._location = None
+        self._place = None
         if tokens.accept(";"):
             return
         function.body = []
@@ -198,8 +197,12 @@ class _Parser:
         return self._module
 
     @property
-    def location(self) -> str | None:
-        return self._location
+    def place(self) -> tuple[int, int, int] | None:
+        return self._place
+
+    @property
+    def files(self) -> dict[int, str]:
+        return self._files
 
     def skip_debug_or_pragma(self) -> bool:
         return self._debug_or_pragma()
@@ -265,7 +268,8 @@ class _Body:
             tuple(operands),
             guard,
             tokens.line(start),
-            self._parser.location,
+            self._parser.place,
+            self._parser.files,
             (start, tokens.start + 1),
             tokens.source,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,17 +117,26 @@ Operand = (
 class Instruction:
     """One instruction; `opcode` is the word with all its modifiers.
 
-    `line` counts the lines of the PTX from 1; `location` is the place in the source program that
-    .loc names, if any.
+    `line` counts the lines of the PTX from 1; `place` is the place in the source program that .loc
+    names, if any: the number of a file in `files`, line, column.
     """
 
     opcode: str
     operands: tuple[Operand, ...]
     guard: Register | Negated | None
     line: int
-    location: str | None
+    place: tuple[int, int, int] | None
+    files: Mapping[int, str] = field(repr=False)
     span: tuple[int, int] = field(repr=False)
     source: str = field(repr=False)
+
+    @property
+    def location(self) -> str | None:
+        """The place in the source program in words."""
+        if self.place is None:
+            return None
+        file, line, column = self.place
+        return f"{self.files.get(file, f'file {file}')}:{line}:{column}"
 
     @property
     def parts(self) -> list[str]:
