@@ -291,26 +291,41 @@ def reshapable(before: Sequence[int], after: Sequence[int], num_warps: int) -> L
     """A layout of a tile of shape `before` that a reshape to `after` keeps.
 
     Both shapes cut the row-major index into digits. Where the cuts of one fall between those of
-    the other in a way that no chain of digits has (5 and 2 in 10), registers hold the whole span;
-    lanes and warps share out the rest.
+    the other in a way that no chain of digits has (48 and 60, say), registers hold what lies
+    between their greatest common divisor and least common multiple; lanes and warps share out the
+    rest.
     """
     cuts = sorted({*_suffix_products(before), *_suffix_products(after)})
     common = [c for c in cuts if all(c % other == 0 or other % c == 0 for other in cuts)]
-    digits: list[Digit] = []
-    lanes, warps = 1, 1
+    chain = _Chain(num_warps)
     for low, high in itertools.pairwise(common):
-        left = high // low
-        if not any(low < cut < high for cut in cuts):
-            size = math.gcd(left, WARP_SIZE // lanes)
-            digits.insert(0, lane(size, lanes))
-            lanes, left = lanes * size, left // size
-            size = math.gcd(left, num_warps // warps)
-            digits.insert(0, warp(size, warps))
-            warps, left = warps * size, left // size
-        digits.insert(0, reg(left))
-    layout = Layout.of(digits).reshape(before)
+        between = [cut for cut in cuts if low < cut < high] or [low]
+        first, last = math.gcd(*between), math.lcm(*between)
+        chain.share_out(first // low)
+        chain.digits.insert(0, reg(last // first))
+        chain.share_out(high // last)
+    layout = Layout.of(chain.digits).reshape(before)
     assert layout is not None
     return layout
+
+
+class _Chain:
+    """Digits under construction, from the least significant, as long as there are lanes and
+    warps."""
+
+    def __init__(self, num_warps: int):
+        self.digits: list[Digit] = []
+        self._used = {lane: 1, warp: 1}
+        self._total = {lane: WARP_SIZE, warp: num_warps}
+
+    def share_out(self, size: int) -> None:
+        """Digits for `size` elements: lanes first, then warps, the rest in registers."""
+        for make, used in self._used.items():
+            count = math.gcd(size, self._total[make] // used)
+            self.digits.insert(0, make(count, used))
+            self._used[make] = used * count
+            size //= count
+        self.digits.insert(0, reg(size))
 
 
 def _suffix_products(shape: Sequence[int]) -> Iterator[int]:

@@ -9,19 +9,41 @@ cuda_tile.module @kernels {
   entry @for(%n: tile<i32>) {
     // CHECK-NEXT: %[[X:.*]] = tile_gpu.iota
     %x = iota : tile<8xi32>
-    // CHECK-NEXT: scf.for %{{.*}} = %[[N]] to %[[N]] step %[[N]]
+    // CHECK-NEXT: %[[ONE:.*]] = arith.constant 1 : i32
+    %one = constant <i32: 1> : tile<i32>
+    // CHECK-NEXT: scf.for %{{.*}} = %[[N]] to %[[N]] step %[[ONE]]
     // CHECK-SAME: iter_args(%[[A:.*]] = %[[X]]) -> (!tile_gpu.tile<8xi32>) : i32 {
-    %r = for %i in (%n to %n, step %n) : tile<i32> iter_values(%a = %x) -> (tile<8xi32>) {
+    %r = for %i in (%n to %n, step %one) : tile<i32> iter_values(%a = %x) -> (tile<8xi32>) {
       // CHECK-NEXT: %[[B:.*]] = arith.addi %[[A]], %[[A]]
       %b = addi %a, %a : tile<8xi32>
       // CHECK-NEXT: scf.yield %[[B]]
       continue %b : tile<8xi32>
     }
     // Tokens are gone: a loop that carries nothing else carries nothing.
-    // CHECK: scf.for unsigned %{{.*}} = %[[N]] to %[[N]] step %[[N]] : i32 {
+    // CHECK: scf.for unsigned %{{.*}} = %[[N]] to %[[N]] step %[[ONE]] : i32 {
     %t = make_token : token
-    %u = for unsigned %i in (%n to %n, step %n) : tile<i32> iter_values(%a = %t) -> (token) {
+    %u = for unsigned %i in (%n to %n, step %one) : tile<i32> iter_values(%a = %t) -> (token) {
       continue %a : token
+    }
+    return
+  }
+
+  // With a step other than 1 the variable could pass the end of its type: rounds are counted.
+  // CHECK-LABEL: gpu.func @steps
+  // CHECK-SAME: (%[[L:.*]]: i32, %[[U:.*]]: i32, %[[S:.*]]: i32) kernel
+  entry @steps(%lower: tile<i32>, %upper: tile<i32>, %step: tile<i32>) {
+    // CHECK: %[[SPAN:.*]] = arith.subi %[[U]], %[[L]] : i32
+    // CHECK-NEXT: %[[LAST:.*]] = arith.subi %[[SPAN]], %{{.*}}
+    // CHECK-NEXT: %[[FULL:.*]] = arith.divui %[[LAST]], %[[S]]
+    // CHECK-NEXT: %[[ROUNDS:.*]] = arith.addi %[[FULL]], %{{.*}}
+    // CHECK-NEXT: %[[SOME:.*]] = arith.cmpi slt, %[[L]], %[[U]]
+    // CHECK: %[[COUNT:.*]] = arith.select %[[SOME]], %[[ROUNDS]], %{{.*}}
+    // CHECK: scf.for unsigned %[[K:.*]] = %{{.*}} to %[[COUNT]] step
+    for %i in (%lower to %upper, step %step) : tile<i32> {
+      // CHECK-NEXT: %[[SKIP:.*]] = arith.muli %[[K]], %[[S]]
+      // CHECK-NEXT: %[[I:.*]] = arith.addi %[[L]], %[[SKIP]]
+      // CHECK-NEXT: tile_gpu.print "%i", %[[I]]
+      %t = print_tko "%i", %i : tile<i32> -> token
     }
     return
   }
@@ -114,8 +136,9 @@ cuda_tile.module @kernels {
   // CHECK-LABEL: gpu.func @continue_early
   // CHECK-SAME: (%[[N:.*]]: i32, %[[C:.*]]: i1)
   entry @continue_early(%n: tile<i32>, %c: tile<i1>) {
-    // CHECK-NEXT: scf.for %[[I:.*]] = {{.*}} iter_args(%[[A:.*]] = %[[N]]) -> (i32)
-    %r = for %i in (%n to %n, step %n) : tile<i32> iter_values(%a = %n) -> (tile<i32>) {
+    %one = constant <i32: 1> : tile<i32>
+    // CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[A:.*]] = %[[N]]) -> (i32)
+    %r = for %i in (%n to %n, step %one) : tile<i32> iter_values(%a = %n) -> (tile<i32>) {
       // CHECK-NEXT: %[[NEXT:.*]] = scf.if %[[C]] -> (i32) {
       // CHECK-NEXT: scf.yield %[[A]] : i32
       // CHECK-NEXT: } else {
@@ -142,14 +165,14 @@ cuda_tile.module @kernels {
       // CHECK-NEXT: %[[DONE:.*]] = arith.cmpi sge, %[[I]], %[[N]]
       %done = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>
       // CHECK-NEXT: %[[IF:.*]]:3 = scf.if %[[DONE]] -> (i1, i32, f32) {
-      // CHECK-NEXT: %[[STOP:.*]] = arith.constant false
-      // CHECK-NEXT: %[[ANY:.*]] = ub.poison : i32
-      // CHECK-NEXT: scf.yield %[[STOP]], %[[ANY]], %[[X]]
+      // CHECK-DAG: %[[STOP:.*]] = arith.constant false
+      // CHECK-DAG: %[[ANY:.*]] = ub.poison : i32
+      // CHECK: scf.yield %[[STOP]], %[[ANY]], %[[X]]
       // CHECK-NEXT: } else {
       // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[I]], %[[N]]
-      // CHECK-NEXT: %[[GO:.*]] = arith.constant true
-      // CHECK-NEXT: %[[UNUSED:.*]] = ub.poison : f32
-      // CHECK-NEXT: scf.yield %[[GO]], %[[NEXT]], %[[UNUSED]]
+      // CHECK-DAG: %[[GO:.*]] = arith.constant true
+      // CHECK-DAG: %[[UNUSED:.*]] = ub.poison : f32
+      // CHECK: scf.yield %[[GO]], %[[NEXT]], %[[UNUSED]]
       // CHECK-NEXT: }
       // CHECK-NEXT: scf.condition(%[[IF]]#0) %[[IF]]#1, %[[IF]]#2 : i32, f32
       if %done {
@@ -163,6 +186,49 @@ cuda_tile.module @kernels {
     // CHECK-NEXT: scf.yield %[[AGAIN]] : i32
     // CHECK: arith.addf %[[W]]#1, %[[X]]
     %0 = addf %r, %x : tile<f32>
+    return
+  }
+
+  // A return inside a loop: one more carried value says so, and what follows stands in a branch.
+  // CHECK-LABEL: gpu.func @return_in_loop
+  // CHECK-SAME: (%[[C:.*]]: i1, %[[X:.*]]: f32)
+  entry @return_in_loop(%c: tile<i1>, %x: tile<f32>) {
+    // CHECK-NEXT: %[[W:.*]] = scf.while : () -> i1 {
+    loop {
+      // CHECK-NEXT: %[[IF:.*]]:2 = scf.if %[[C]] -> (i1, i1) {
+      // CHECK-NEXT: %[[STOP:.*]] = arith.constant false
+      // CHECK-NEXT: %[[RETURNED:.*]] = arith.constant true
+      // CHECK-NEXT: scf.yield %[[STOP]], %[[RETURNED]] : i1, i1
+      // CHECK: scf.condition(%[[IF]]#0) %[[IF]]#1 : i1
+      if %c {
+        return
+      }
+    }
+    // CHECK: scf.if %[[W]] {
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: arith.addf
+    %0 = addf %x, %x : tile<f32>
+    return
+  }
+
+  // A `for` that may return ends early: it becomes a while loop.
+  // CHECK-LABEL: gpu.func @return_in_for
+  // CHECK-SAME: (%[[C:.*]]: i1, %[[N:.*]]: i32, %[[X:.*]]: f32)
+  entry @return_in_for(%c: tile<i1>, %n: tile<i32>, %x: tile<f32>) {
+    %one = constant <i32: 1> : tile<i32>
+    // CHECK: %[[W:.*]]:2 = scf.while (%[[I:.*]] = %{{.*}}, %[[RETURNED:.*]] = %{{.*}}) : (i32, i1)
+    // CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[N]]
+    // CHECK: %[[GO:.*]] = arith.andi %[[MORE]], %{{.*}}
+    // CHECK-NEXT: scf.condition(%[[GO]])
+    for %i in (%one to %n, step %one) : tile<i32> {
+      if %c {
+        return
+      }
+    }
+    // CHECK: scf.if %[[W]]#1 {
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: arith.addf
+    %0 = addf %x, %x : tile<f32>
     return
   }
 

@@ -3,34 +3,6 @@
 // What has no code yet is refused with the operation, its place and what to do instead.
 
 cuda_tile.module @kernels {
-  entry @return_in_for(%n: tile<i32>, %c: tile<i1>) {
-    for %i in (%n to %n, step %n) : tile<i32> {
-      if %c {
-        // expected-error @+1 {{'cuda_tile.return': no code generation inside a 'for'; leave the kernel after the loop}}
-        return
-      }
-    }
-    return
-  }
-}
-
-// -----
-
-cuda_tile.module @kernels {
-  entry @return_in_loop(%c: tile<i1>) {
-    loop {
-      if %c {
-        // expected-error @+1 {{'cuda_tile.return': no code generation inside a 'loop'; leave the loop with 'break' first}}
-        return
-      }
-    }
-    return
-  }
-}
-
-// -----
-
-cuda_tile.module @kernels {
   entry @fp4(%p: tile<ptr<f4E2M1FN>>) {
     // expected-error @+1 {{no code generation for elements of f4E2M1FN}}
     %0 = constant <f4E2M1FN: 1.0> : tile<8xf4E2M1FN>
