@@ -115,9 +115,8 @@ void cuda_tile::printOptionalHints(OpAsmPrinter &printer, OptimizationHintsAttr 
 // Operands and regions
 //===----------------------------------------------------------------------===//
 
-ParseResult
-cuda_tile::parseOptionalToken(OpAsmParser &parser,
-                              std::optional<OpAsmParser::UnresolvedOperand> &token) {
+ParseResult cuda_tile::parseOptionalToken(OpAsmParser &parser,
+                                          std::optional<OpAsmParser::UnresolvedOperand> &token) {
   if (failed(parser.parseOptionalKeyword("token")))
     return success();
   OpAsmParser::UnresolvedOperand operand;
@@ -132,9 +131,8 @@ ParseResult cuda_tile::parseArguments(OpAsmParser &parser,
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
     OpAsmParser::Argument &argument = arguments.emplace_back();
     NamedAttrList attrs;
-    if (parser.parseOperand(argument.ssaName, /*allowResultNumber=*/false) ||
-        parser.parseColon() || parseTileIRType(parser, argument.type) ||
-        parser.parseOptionalAttrDict(attrs) ||
+    if (parser.parseOperand(argument.ssaName, /*allowResultNumber=*/false) || parser.parseColon() ||
+        parseTileIRType(parser, argument.type) || parser.parseOptionalAttrDict(attrs) ||
         parser.parseOptionalLocationSpecifier(argument.sourceLoc))
       return failure();
     argument.attrs = attrs.getDictionary(parser.getContext());
@@ -151,9 +149,10 @@ void cuda_tile::printArguments(OpAsmPrinter &printer, Block::BlockArgListType ar
   printer << ')';
 }
 
-ParseResult cuda_tile::parseOptionalIterValues(
-    OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &arguments,
-    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &initValues) {
+ParseResult
+cuda_tile::parseOptionalIterValues(OpAsmParser &parser,
+                                   SmallVectorImpl<OpAsmParser::Argument> &arguments,
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &initValues) {
   if (failed(parser.parseOptionalKeyword("iter_values")))
     return success();
   return parser.parseAssignmentList(arguments, initValues);

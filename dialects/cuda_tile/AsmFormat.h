@@ -82,8 +82,7 @@ void printPlainInteger(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::I
 
 /// `div_by<...>`, `same_elements<...>` or `bounded<...>`, with or without prefix.
 mlir::ParseResult parseAssumePredicate(mlir::OpAsmParser &parser, mlir::Attribute &attr);
-void printAssumePredicate(mlir::OpAsmPrinter &printer, mlir::Operation *op,
-                          mlir::Attribute attr);
+void printAssumePredicate(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Attribute attr);
 
 /// `<f32: [0.5, 1.0]> : tile<2xf32>`, the value of a constant or global.
 mlir::ParseResult parseConstantValue(mlir::OpAsmParser &parser, mlir::ElementsAttr &value);
@@ -106,9 +105,8 @@ void printOptionalHints(mlir::OpAsmPrinter &printer, OptimizationHintsAttr hints
 //===----------------------------------------------------------------------===//
 
 /// `token=%t` (any spacing), which may be absent.
-mlir::ParseResult
-parseOptionalToken(mlir::OpAsmParser &parser,
-                   std::optional<mlir::OpAsmParser::UnresolvedOperand> &token);
+mlir::ParseResult parseOptionalToken(mlir::OpAsmParser &parser,
+                                     std::optional<mlir::OpAsmParser::UnresolvedOperand> &token);
 
 /// `(%a: T, %b: T)` and a region with these arguments.
 mlir::ParseResult parseArguments(mlir::OpAsmParser &parser,
@@ -116,9 +114,10 @@ mlir::ParseResult parseArguments(mlir::OpAsmParser &parser,
 void printArguments(mlir::OpAsmPrinter &printer, mlir::Block::BlockArgListType arguments);
 
 /// `iter_values(%a = %x, ...)`, which may be absent.
-mlir::ParseResult parseOptionalIterValues(
-    mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::OpAsmParser::Argument> &arguments,
-    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &initValues);
+mlir::ParseResult
+parseOptionalIterValues(mlir::OpAsmParser &parser,
+                        llvm::SmallVectorImpl<mlir::OpAsmParser::Argument> &arguments,
+                        llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &initValues);
 void printIterValues(mlir::OpAsmPrinter &printer, mlir::Block::BlockArgListType arguments,
                      mlir::ValueRange initValues);
 

@@ -72,8 +72,8 @@ ParseResult ValueParser::parseList(unsigned depth) {
       return failure();
   }
   if (shape[depth] >= 0 && shape[depth] != count)
-    return parser.emitError(start) << "expected a list of " << shape[depth] << " elements, got "
-                                   << count;
+    return parser.emitError(start)
+           << "expected a list of " << shape[depth] << " elements, got " << count;
   shape[depth] = count;
   return success();
 }
@@ -81,8 +81,7 @@ ParseResult ValueParser::parseList(unsigned depth) {
 /// Whether a width holds a number; both readings of the bits are accepted: -1
 /// and 255 are the same i8.
 static bool fitsIn(const APInt &value, unsigned width) {
-  return value.isNegative() ? value.getSignificantBits() <= width
-                            : value.getActiveBits() <= width;
+  return value.isNegative() ? value.getSignificantBits() <= width : value.getActiveBits() <= width;
 }
 
 /// Whether the next token is written in hexadecimal: the bits of a float.
@@ -110,8 +109,7 @@ static ParseResult roundTo(OpAsmParser &parser, llvm::SMLoc loc, FloatType type,
               (APFloat::semanticsHasSignedRepr(semantics) || !number.isNegative()) &&
               (APFloat::semanticsHasZero(semantics) || !number.isZero());
   if (fits) {
-    APFloat::opStatus status =
-        number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+    APFloat::opStatus status = number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
     fits = hasInfinity || !(status & APFloat::opOverflow);
   }
   if (!fits)
@@ -261,9 +259,8 @@ static ParseResult parseScalar(OpAsmParser &parser, Attribute &result) {
 
 ParseResult cuda_tile::parseIdentities(OpAsmParser &parser, ArrayAttr &identities) {
   SmallVector<Attribute> values;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-        return parseScalar(parser, values.emplace_back());
-      }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parseScalar(parser, values.emplace_back()); }))
     return failure();
   identities = parser.getBuilder().getArrayAttr(values);
   return success();

@@ -36,8 +36,7 @@ static ParseResult parseBody(OpAsmParser &parser, Region &region,
 }
 
 /// Prints a region, leaving out a terminator that the parser adds.
-template <typename TerminatorT>
-static void printBody(OpAsmPrinter &printer, Region &region) {
+template <typename TerminatorT> static void printBody(OpAsmPrinter &printer, Region &region) {
   bool implicit = !region.front().empty() && isa<TerminatorT>(region.front().back()) &&
                   region.front().back().getNumOperands() == 0;
   printer << ' ';
@@ -48,8 +47,8 @@ static void printBody(OpAsmPrinter &printer, Region &region) {
 static LogicalResult verifyOperandTypes(Operation *op, TypeRange expected, StringRef what) {
   if (op->getOperandTypes() == expected)
     return success();
-  return op->emitOpError() << "operands must have the types of " << what << ", ("
-                           << expected << "), got (" << op->getOperandTypes() << ")";
+  return op->emitOpError() << "operands must have the types of " << what << ", (" << expected
+                           << "), got (" << op->getOperandTypes() << ")";
 }
 
 /// The last operation of `region`, which must be one of `TerminatorTs`.
@@ -102,10 +101,9 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   for (const OpAsmParser::UnresolvedOperand &bound : bounds)
     if (parser.resolveOperand(bound, arguments[0].type, result.operands))
       return failure();
-  return failure(
-      parser.resolveOperands(initValues, result.types, initLoc, result.operands) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parseBody<ContinueOp>(parser, *result.addRegion(), arguments));
+  return failure(parser.resolveOperands(initValues, result.types, initLoc, result.operands) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parseBody<ContinueOp>(parser, *result.addRegion(), arguments));
 }
 
 void ForOp::print(OpAsmPrinter &printer) {
@@ -127,10 +125,11 @@ void ForOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ForOp::verifyRegions() {
   Type type = getLowerBound().getType();
-  for (auto [name, bound] : {std::pair("upper bound", getUpperBound()), std::pair("step", getStep())})
+  for (auto [name, bound] :
+       {std::pair("upper bound", getUpperBound()), std::pair("step", getStep())})
     if (bound.getType() != type)
-      return emitOpError() << name << " must have the type of the lower bound, " << type
-                           << ", got " << bound.getType();
+      return emitOpError() << name << " must have the type of the lower bound, " << type << ", got "
+                           << bound.getType();
   if (getResultTypes() != getInitValues().getTypes())
     return emitOpError() << "results must have the types of the initial values, ("
                          << getInitValues().getTypes() << "), got (" << getResultTypes() << ")";
@@ -233,13 +232,12 @@ void IfOp::print(OpAsmPrinter &printer) {
 LogicalResult IfOp::verifyRegions() {
   if (getNumResults() != 0 && getElseRegion().empty())
     return emitOpError() << "with results needs an else branch";
-  for (auto [name, region] : {std::pair("then branch", &getThenRegion()),
-                              std::pair("else branch", &getElseRegion())}) {
+  for (auto [name, region] :
+       {std::pair("then branch", &getThenRegion()), std::pair("else branch", &getElseRegion())}) {
     if (region->empty())
       continue;
     if (region->getNumArguments() != 0)
-      return emitOpError() << name << " must have no arguments, got "
-                           << region->getNumArguments();
+      return emitOpError() << name << " must have no arguments, got " << region->getNumArguments();
     if (failed(verifyTerminator<YieldOp, ContinueOp, BreakOp, ReturnOp>(
             *this, *region, name, "yield, continue, break or return")))
       return failure();

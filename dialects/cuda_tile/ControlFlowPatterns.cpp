@@ -259,9 +259,9 @@ struct SimplifyForValues : OpRewritePattern<ForOp> {
     for (ContinueOp jump : jumps.continues)
       keepOperands(jump, kept, rewriter);
     rewriter.modifyOpInPlace(op, [&] { body.eraseArguments(dropped); });
-    auto replacement = ForOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(),
-                                     op.getLowerBound(), op.getUpperBound(), op.getStep(), inits,
-                                     op.getUnsignedCmp());
+    auto replacement =
+        ForOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), op.getLowerBound(),
+                      op.getUpperBound(), op.getStep(), inits, op.getUnsignedCmp());
     rewriter.inlineRegionBefore(op.getBody(), replacement.getBody(), replacement.getBody().end());
     replaceWithKept(op, replacement, kept, rewriter);
     return success();
@@ -332,8 +332,7 @@ struct SimplifyLoopValues : OpRewritePattern<LoopOp> {
     llvm::BitVector dropped = keptInits;
     dropped.flip();
     rewriter.modifyOpInPlace(op, [&] { body.eraseArguments(dropped); });
-    auto replacement =
-        LoopOp::create(rewriter, op.getLoc(), ValueRange(results).getTypes(), inits);
+    auto replacement = LoopOp::create(rewriter, op.getLoc(), ValueRange(results).getTypes(), inits);
     rewriter.inlineRegionBefore(op.getBody(), replacement.getBody(), replacement.getBody().end());
     replaceWithKept(op, replacement, keptResults, rewriter);
     return success();

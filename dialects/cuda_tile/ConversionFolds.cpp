@@ -26,8 +26,8 @@ OpFoldResult ExtIOp::fold(FoldAdaptor adaptor) {
 /// negative) or both are signed.
 LogicalResult ExtIOp::canonicalize(ExtIOp op, PatternRewriter &rewriter) {
   auto inner = op.getSource().getDefiningOp<ExtIOp>();
-  if (!inner || (inner.getSignedness() == Signedness::Signed &&
-                 op.getSignedness() == Signedness::Unsigned))
+  if (!inner ||
+      (inner.getSignedness() == Signedness::Signed && op.getSignedness() == Signedness::Unsigned))
     return failure();
   rewriter.replaceOpWithNewOp<ExtIOp>(op, op.getType(), inner.getSource(), inner.getSignedness());
   return success();
@@ -66,13 +66,11 @@ LogicalResult TruncIOp::canonicalize(TruncIOp op, PatternRewriter &rewriter) {
   if (from == to)
     return failure();
   if (from < to) {
-    rewriter.replaceOpWithNewOp<ExtIOp>(op, op.getType(), inner.getSource(),
-                                        inner.getSignedness());
+    rewriter.replaceOpWithNewOp<ExtIOp>(op, op.getType(), inner.getSource(), inner.getSignedness());
     return success();
   }
   // The bits that widening added say nothing about those that are dropped.
-  rewriter.replaceOpWithNewOp<TruncIOp>(op, op.getType(), inner.getSource(),
-                                        IntegerOverflow::None);
+  rewriter.replaceOpWithNewOp<TruncIOp>(op, op.getType(), inner.getSource(), IntegerOverflow::None);
   return success();
 }
 
@@ -82,8 +80,7 @@ LogicalResult TruncIOp::canonicalize(TruncIOp op, PatternRewriter &rewriter) {
 
 /// Looks through a chain of casts of one kind: the first value, if it has the
 /// type of the result, or a shorter chain.
-template <typename OpT>
-static OpFoldResult foldCastChain(OpT op) {
+template <typename OpT> static OpFoldResult foldCastChain(OpT op) {
   if (op.getSource().getType() == op.getType())
     return op.getSource();
   if (auto inner = op.getSource().template getDefiningOp<OpT>()) {

@@ -5,14 +5,12 @@
 using namespace mlir;
 using namespace cuda_tile;
 
-template <typename OpT>
-static LogicalResult verifyShapeKept(OpT op) {
+template <typename OpT> static LogicalResult verifyShapeKept(OpT op) {
   return verifySameShape(op, "result", op.getResult().getType(), "source",
                          op.getSource().getType());
 }
 
-template <typename OpT>
-static std::pair<Type, Type> getElementTypes(OpT op) {
+template <typename OpT> static std::pair<Type, Type> getElementTypes(OpT op) {
   return {op.getSource().getType().getElementType(), op.getResult().getType().getElementType()};
 }
 
@@ -21,8 +19,8 @@ LogicalResult BitcastOp::verify() {
   unsigned sourceWidth = getValueBitWidth(source), resultWidth = getValueBitWidth(result);
   if (sourceWidth != resultWidth)
     return emitOpError() << "source and result elements must have one width, got " << source
-                         << " of " << sourceWidth << " bits and " << result << " of "
-                         << resultWidth << " bits";
+                         << " of " << sourceWidth << " bits and " << result << " of " << resultWidth
+                         << " bits";
   return verifyShapeKept(*this);
 }
 

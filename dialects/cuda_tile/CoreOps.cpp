@@ -54,8 +54,7 @@ LogicalResult IotaOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Source and result have one element type.
-template <typename OpT>
-static LogicalResult verifyElementKept(OpT op) {
+template <typename OpT> static LogicalResult verifyElementKept(OpT op) {
   TileType source = op.getSource().getType(), result = op.getResult().getType();
   if (source.getElementType() == result.getElementType())
     return success();
@@ -68,8 +67,7 @@ LogicalResult BroadcastOp::verify() {
   if (failed(verifyElementKept(*this)))
     return failure();
   if (source.getRank() != result.getRank())
-    return emitOpError() << "result must have the rank of source, " << source << ", got "
-                         << result;
+    return emitOpError() << "result must have the rank of source, " << source << ", got " << result;
   for (auto [i, from, to] : llvm::enumerate(source.getShape(), result.getShape()))
     if (from != 1 && from != to)
       return emitOpError() << "dimension " << i << " of source must be 1 or " << to << ", got "
@@ -83,8 +81,8 @@ LogicalResult ReshapeOp::verify() {
     return failure();
   if (source.getNumElements() != result.getNumElements())
     return emitOpError() << "result must have " << source.getNumElements()
-                         << " elements as source, " << source << ", got "
-                         << result.getNumElements() << " in " << result;
+                         << " elements as source, " << source << ", got " << result.getNumElements()
+                         << " in " << result;
   return success();
 }
 
@@ -117,8 +115,8 @@ LogicalResult CatOp::verify() {
   int64_t rank = lhs.getRank(), dim = getDim();
   for (auto [name, type] : {std::pair("rhs", rhs), std::pair("result", result)}) {
     if (type.getElementType() != lhs.getElementType())
-      return emitOpError() << name << " must have the element type of lhs, "
-                           << lhs.getElementType() << ", got " << type;
+      return emitOpError() << name << " must have the element type of lhs, " << lhs.getElementType()
+                           << ", got " << type;
     if (type.getRank() != rank)
       return emitOpError() << name << " must have the rank of lhs, " << lhs << ", got " << type;
   }
@@ -172,8 +170,7 @@ LogicalResult SelectOp::verify() {
 }
 
 LogicalResult OffsetOp::verify() {
-  return verifySameShape(*this, "offset", getOffset().getType(), "pointer",
-                         getPointer().getType());
+  return verifySameShape(*this, "offset", getOffset().getType(), "pointer", getPointer().getType());
 }
 
 /// Bits of an element in a packed tile: tf32 takes its storage of 32.
@@ -181,8 +178,8 @@ static unsigned getPackedBitWidth(Type element) {
   return isa<FloatTF32Type>(element) ? 32 : getValueBitWidth(element);
 }
 
-static LogicalResult verifyPacking(Operation *op, StringRef name, TileType tile, StringRef bytesName,
-                                   TileType bytes) {
+static LogicalResult verifyPacking(Operation *op, StringRef name, TileType tile,
+                                   StringRef bytesName, TileType bytes) {
   unsigned width = getPackedBitWidth(tile.getElementType());
   if (tile.getRank() != 1 || bytes.getRank() != 1)
     return op->emitOpError() << "source and result must have rank 1, got " << tile << " and "
@@ -311,8 +308,7 @@ static FormatSummary scanFormat(StringRef format) {
   return summary;
 }
 
-template <typename OpT>
-static LogicalResult verifyFormat(OpT op) {
+template <typename OpT> static LogicalResult verifyFormat(OpT op) {
   FormatSummary summary = scanFormat(op.getStr());
   if (summary.badLetter < 0)
     return op.emitOpError() << "format string ends within a conversion; write %% for a percent "
@@ -322,8 +318,8 @@ static LogicalResult verifyFormat(OpT op) {
                             << std::string(1, static_cast<char>(summary.badLetter))
                             << "'; the letters are diuoxXeEfFgGaAcsSpn";
   if (summary.numConversions != op.getArgs().size())
-    return op.emitOpError() << "format string has " << summary.numConversions
-                            << " conversions for " << op.getArgs().size() << " operands";
+    return op.emitOpError() << "format string has " << summary.numConversions << " conversions for "
+                            << op.getArgs().size() << " operands";
   return success();
 }
 
@@ -357,14 +353,13 @@ static ParseResult parsePrint(OpAsmParser &parser, OperationState &result, Strin
       (token && parser.resolveOperand(*token, tokenType, result.operands)))
     return failure();
   result.addAttribute(strName, format);
-  result.addAttribute("operandSegmentSizes",
-                      parser.getBuilder().getDenseI32ArrayAttr(
-                          {static_cast<int32_t>(args.size()), token ? 1 : 0}));
+  result.addAttribute(
+      "operandSegmentSizes",
+      parser.getBuilder().getDenseI32ArrayAttr({static_cast<int32_t>(args.size()), token ? 1 : 0}));
   return success();
 }
 
-template <typename OpT>
-static void printPrint(OpT op, OpAsmPrinter &printer) {
+template <typename OpT> static void printPrint(OpT op, OpAsmPrinter &printer) {
   printer << ' ' << op.getStrAttr();
   for (Value arg : op.getArgs())
     printer << ", " << arg;

@@ -53,8 +53,8 @@ static ParseResult parseHint(AsmParser &parser, NamedAttrList &hints) {
   if (failed(*isNumber) || (succeeded(parser.parseOptionalColon()) && parser.parseType(type)))
     return failure();
   if (!type.isSignlessInteger() || !llvm::isIntN(type.getIntOrFloatBitWidth(), number))
-    return parser.emitError(loc) << "hint '" << name << "' must be an integer that fits in "
-                                 << type << ", got " << number;
+    return parser.emitError(loc) << "hint '" << name << "' must be an integer that fits in " << type
+                                 << ", got " << number;
   hints.append(name, IntegerAttr::get(type, number));
   return success();
 }
@@ -90,9 +90,8 @@ static ParseResult parseHintsOfArchitecture(AsmParser &parser,
 Attribute OptimizationHintsAttr::parse(AsmParser &parser, Type) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   SmallVector<NamedAttribute> entries;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&] {
-        return parseHintsOfArchitecture(parser, entries);
-      }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     [&] { return parseHintsOfArchitecture(parser, entries); }))
     return {};
   MLIRContext *context = parser.getContext();
   return parser.getChecked<OptimizationHintsAttr>(loc, context,
@@ -210,8 +209,7 @@ void BoundedAttr::print(AsmPrinter &printer) const {
 LogicalResult BoundedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   std::optional<int64_t> lower, std::optional<int64_t> upper) {
   if (lower && upper && *lower > *upper)
-    return emitError() << "lower bound " << *lower << " of bounded exceeds upper bound "
-                       << *upper;
+    return emitError() << "lower bound " << *lower << " of bounded exceeds upper bound " << *upper;
   return success();
 }
 
@@ -221,8 +219,7 @@ LogicalResult BoundedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 static LogicalResult verifyScope(function_ref<InFlightDiagnostic()> emitError, Attribute scope) {
   if (!isa<DISubprogramAttr, DILexicalBlockAttr>(scope))
-    return emitError() << "debug scope must be a di_subprogram or di_lexical_block, got "
-                       << scope;
+    return emitError() << "debug scope must be a di_subprogram or di_lexical_block, got " << scope;
   return success();
 }
 

@@ -24,19 +24,22 @@ class CudaTile_EnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "`<` $value `>`";
 }
 
-def CudaTile_Signedness : CudaTile_Enum<"Signedness", "how an operation reads an integer", [
+def CudaTile_Signedness : CudaTile_Enum<"Signedness",
+    "how an operation reads an integer", [
     I32EnumAttrCase<"Unsigned", 0, "unsigned">,
     I32EnumAttrCase<"Signed", 1, "signed">]>;
 def CudaTile_SignednessAttr : CudaTile_EnumAttr<CudaTile_Signedness, "signedness">;
 
-def CudaTile_IntegerOverflow : CudaTile_Enum<"IntegerOverflow", "promised absence of integer overflow", [
+def CudaTile_IntegerOverflow : CudaTile_Enum<"IntegerOverflow",
+    "promised absence of integer overflow", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"NoSignedWrap", 1, "no_signed_wrap">,
     I32EnumAttrCase<"NoUnsignedWrap", 2, "no_unsigned_wrap">,
     I32EnumAttrCase<"NoWrap", 3, "no_wrap">]>;
 def CudaTile_IntegerOverflowAttr : CudaTile_EnumAttr<CudaTile_IntegerOverflow, "overflow">;
 
-def CudaTile_RoundingMode : CudaTile_Enum<"RoundingMode", "rounding mode", [
+def CudaTile_RoundingMode : CudaTile_Enum<"RoundingMode",
+    "rounding mode", [
     I32EnumAttrCase<"NearestEven", 0, "nearest_even">,
     I32EnumAttrCase<"Zero", 1, "zero">,
     I32EnumAttrCase<"NegativeInf", 2, "negative_inf">,
@@ -47,7 +50,8 @@ def CudaTile_RoundingMode : CudaTile_Enum<"RoundingMode", "rounding mode", [
     I32EnumAttrCase<"NearestAway", 7, "nearest_away">]>;
 def CudaTile_RoundingModeAttr : CudaTile_EnumAttr<CudaTile_RoundingMode, "rounding">;
 
-def CudaTile_ComparisonPredicate : CudaTile_Enum<"ComparisonPredicate", "comparison", [
+def CudaTile_ComparisonPredicate : CudaTile_Enum<"ComparisonPredicate",
+    "comparison", [
     I32EnumAttrCase<"Equal", 0, "equal">,
     I32EnumAttrCase<"NotEqual", 1, "not_equal">,
     I32EnumAttrCase<"LessThan", 2, "less_than">,
@@ -57,13 +61,15 @@ def CudaTile_ComparisonPredicate : CudaTile_Enum<"ComparisonPredicate", "compari
 def CudaTile_ComparisonPredicateAttr
     : CudaTile_EnumAttr<CudaTile_ComparisonPredicate, "comparison_predicate">;
 
-def CudaTile_ComparisonOrdering : CudaTile_Enum<"ComparisonOrdering", "result of a float comparison when an operand is NaN", [
+def CudaTile_ComparisonOrdering : CudaTile_Enum<"ComparisonOrdering",
+    "result of a float comparison when an operand is NaN", [
     I32EnumAttrCase<"Unordered", 0, "unordered">,
     I32EnumAttrCase<"Ordered", 1, "ordered">]>;
 def CudaTile_ComparisonOrderingAttr
     : CudaTile_EnumAttr<CudaTile_ComparisonOrdering, "comparison_ordering">;
 
-def CudaTile_AtomicRMWMode : CudaTile_Enum<"AtomicRMWMode", "atomic read-modify-write operation", [
+def CudaTile_AtomicRMWMode : CudaTile_Enum<"AtomicRMWMode",
+    "atomic read-modify-write operation", [
     I32EnumAttrCase<"And", 0, "and">,
     I32EnumAttrCase<"Or", 1, "or">,
     I32EnumAttrCase<"Xor", 2, "xor">,
@@ -76,13 +82,15 @@ def CudaTile_AtomicRMWMode : CudaTile_Enum<"AtomicRMWMode", "atomic read-modify-
     I32EnumAttrCase<"Xchg", 9, "xchg">]>;
 def CudaTile_AtomicRMWModeAttr : CudaTile_EnumAttr<CudaTile_AtomicRMWMode, "atomic_rmw_mode">;
 
-def CudaTile_MemoryScope : CudaTile_Enum<"MemoryScope", "threads that a memory operation synchronises with", [
+def CudaTile_MemoryScope : CudaTile_Enum<"MemoryScope",
+    "threads that a memory operation synchronises with", [
     I32EnumAttrCase<"TileBlock", 0, "tl_blk">,
     I32EnumAttrCase<"Device", 1, "device">,
     I32EnumAttrCase<"System", 2, "sys">]>;
 def CudaTile_MemoryScopeAttr : CudaTile_EnumAttr<CudaTile_MemoryScope, "memory_scope">;
 
-def CudaTile_MemoryOrdering : CudaTile_Enum<"MemoryOrdering", "memory ordering", [
+def CudaTile_MemoryOrdering : CudaTile_Enum<"MemoryOrdering",
+    "memory ordering", [
     I32EnumAttrCase<"Weak", 0, "weak">,
     I32EnumAttrCase<"Relaxed", 1, "relaxed">,
     I32EnumAttrCase<"Acquire", 2, "acquire">,
@@ -91,7 +99,8 @@ def CudaTile_MemoryOrdering : CudaTile_Enum<"MemoryOrdering", "memory ordering",
 def CudaTile_MemoryOrderingAttr
     : CudaTile_EnumAttr<CudaTile_MemoryOrdering, "memory_ordering_semantics">;
 
-def CudaTile_PaddingValue : CudaTile_Enum<"PaddingValue", "value of tile elements outside the tensor", [
+def CudaTile_PaddingValue : CudaTile_Enum<"PaddingValue",
+    "value of tile elements outside the tensor", [
     I32EnumAttrCase<"Zero", 0, "zero">,
     I32EnumAttrCase<"NegZero", 1, "neg_zero">,
     I32EnumAttrCase<"NaN", 2, "nan">,
@@ -99,19 +108,22 @@ def CudaTile_PaddingValue : CudaTile_Enum<"PaddingValue", "value of tile element
     I32EnumAttrCase<"NegInf", 4, "neg_inf">]>;
 def CudaTile_PaddingValueAttr : CudaTile_EnumAttr<CudaTile_PaddingValue, "padding_value">;
 
-def CudaTile_SymbolVisibility : CudaTile_Enum<"SymbolVisibility", "visibility of a global to the host", [
+def CudaTile_SymbolVisibility : CudaTile_Enum<"SymbolVisibility",
+    "visibility of a global to the host", [
     I32EnumAttrCase<"Public", 0, "public">,
     I32EnumAttrCase<"Private", 1, "private">]>;
 def CudaTile_SymbolVisibilityAttr
     : CudaTile_EnumAttr<CudaTile_SymbolVisibility, "symbol_visibility">;
 
-def CudaTile_PtrKind : CudaTile_Enum<"PtrKind", "mapping that a pointer goes through", [
+def CudaTile_PtrKind : CudaTile_Enum<"PtrKind",
+    "mapping that a pointer goes through", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Unicast", 1, "unicast">,
     I32EnumAttrCase<"Multicast", 2, "multicast">]>;
 def CudaTile_PtrKindAttr : CudaTile_EnumAttr<CudaTile_PtrKind, "ptr_attr">;
 
-def CudaTile_MultimemReduction : CudaTile_Enum<"MultimemReduction", "reduction across the devices of a multicast object", [
+def CudaTile_MultimemReduction : CudaTile_Enum<"MultimemReduction",
+    "reduction across the devices of a multicast object", [
     I32EnumAttrCase<"Add", 0, "add">,
     I32EnumAttrCase<"Min", 1, "min">,
     I32EnumAttrCase<"Max", 2, "max">,

@@ -23,7 +23,8 @@ class CudaTile_RegionOp<string mnemonic, list<Trait> traits = [OpAsmOpInterface]
 //===----------------------------------------------------------------------===//
 
 def CudaTile_ModuleOp : CudaTile_RegionOp<"module", [
-    OpAsmOpInterface, IsolatedFromAbove, NoRegionArguments, SymbolTable, Symbol, NoTerminator, SingleBlock]> {
+    OpAsmOpInterface, IsolatedFromAbove, NoRegionArguments, SymbolTable, Symbol, NoTerminator,
+    SingleBlock]> {
   let summary = "Tile IR module";
   let description = [{
     Holds entries and globals. The attribute `cuda_tile.extended` allows tile
@@ -263,7 +264,9 @@ def CudaTile_PackOp : CudaTile_Op<"pack", [Pure]> {
 
 def CudaTile_UnpackOp : CudaTile_Op<"unpack", [Pure]> {
   let summary = "a tile from its bytes";
-  let description = "The inverse of `pack` (13.3). Example: `%x = unpack %b : tile<16xi8> -> tile<8xf16>`";
+  let description = [{
+    The inverse of `pack` (13.3). Example: `%x = unpack %b : tile<16xi8> -> tile<8xf16>`
+  }];
   let arguments = (ins CudaTile_I8Tile:$source);
   let results = (outs CudaTile_PackableTile:$result);
   let assemblyFormat = [{
@@ -301,7 +304,8 @@ def CudaTile_AssumeOp : CudaTile_Op<"assume", !listconcat(
     `div_by`, `same_elements` or `bounded`.
     Example: `%q = assume div_by<16>, %p : tile<ptr<f32>>`
   }];
-  let arguments = (ins AnyAttr:$predicate, AnyTypeOf<[CudaTile_AnyTile, CudaTile_TensorView]>:$value);
+  let arguments = (ins AnyAttr:$predicate,
+                       AnyTypeOf<[CudaTile_AnyTile, CudaTile_TensorView]>:$value);
   let results = (outs AnyTypeOf<[CudaTile_AnyTile, CudaTile_TensorView]>:$result);
   let assemblyFormat = [{
     custom<AssumePredicate>($predicate) `,` $value attr-dict `:` custom<TileIRType>(type($result))

@@ -181,7 +181,10 @@ def CudaTile_MmaIOp : CudaTile_Op<"mmai", [Pure, AllTypesMatch<["acc", "result"]
   let summary = "integer matrix multiply-accumulate";
   let description = [{
     i8 times i8 plus i32, which wraps; shapes as in `mmaf`.
-    Example: `%r = mmai %a, %b, %c signed unsigned : tile<16x32xi8>, tile<32x16xi8>, tile<16x16xi32>`
+
+    ```mlir
+    %r = mmai %a, %b, %c signed unsigned : tile<16x32xi8>, tile<32x16xi8>, tile<16x16xi32>
+    ```
   }];
   let arguments = (ins CudaTile_I8Tile:$lhs, CudaTile_I8Tile:$rhs, CudaTile_I32Tile:$acc,
                        CudaTile_SignednessAttr:$signedness_lhs,

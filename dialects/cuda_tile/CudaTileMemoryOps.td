@@ -79,7 +79,8 @@ def CudaTile_AllocaOp : CudaTile_Op<"alloca"> {
   let arguments = (ins I64Attr:$num_elem, I64Attr:$alignment, UnitAttr:$global);
   let results = (outs Res<CudaTile_PtrScalar, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
-    `num_elem` `=` custom<PlainInteger>($num_elem) `,` `alignment` `=` custom<PlainInteger>($alignment)
+    `num_elem` `=` custom<PlainInteger>($num_elem) `,`
+    `alignment` `=` custom<PlainInteger>($alignment)
     (`global` $global^)? attr-dict `:` custom<TileIRType>(type($result))
   }];
   let hasVerifier = 1;

@@ -34,9 +34,8 @@ bool cuda_tile::isBaseFloat(Type type) {
 }
 
 bool cuda_tile::isAnyFloat(Type type) {
-  return isBaseFloat(type) ||
-         isa<FloatTF32Type, Float8E4M3FNType, Float8E5M2Type, Float8E8M0FNUType,
-             Float4E2M1FNType, F8E5M3FNUType>(type);
+  return isBaseFloat(type) || isa<FloatTF32Type, Float8E4M3FNType, Float8E5M2Type,
+                                  Float8E8M0FNUType, Float4E2M1FNType, F8E5M3FNUType>(type);
 }
 
 bool cuda_tile::isNumber(Type type) { return isBaseInteger(type) || isAnyFloat(type); }
@@ -248,15 +247,14 @@ Type TensorViewType::parse(AsmParser &parser) {
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
       parseTileIRType(parser, element))
     return {};
-  if (!shape.empty() && (parser.parseComma() ||
-                         parseNamedInts(parser, "strides", strides, /*allowDynamic=*/true)))
+  if (!shape.empty() &&
+      (parser.parseComma() || parseNamedInts(parser, "strides", strides, /*allowDynamic=*/true)))
     return {};
   if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(kind))
     return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<TensorViewType>(loc, parser.getContext(), element, shape, strides,
-                                           kind);
+  return parser.getChecked<TensorViewType>(loc, parser.getContext(), element, shape, strides, kind);
 }
 
 void TensorViewType::print(AsmPrinter &printer) const {

@@ -90,8 +90,12 @@ def CudaTile_PartitionViewType : CudaTile_ViewType<"PartitionView", "partition_v
   let description = [{
     A tensor cut into a grid of tiles. Tile dimension `i` walks tensor dimension
     `dim_map[i]`. Loads of elements outside the tensor give `padding_value`
-    (unspecified without one), stores drop them. Example:
-    `partition_view<tile=(64x32), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>, dim_map=[1, 0]>`.
+    (unspecified without one), stores drop them.
+
+    ```mlir
+    partition_view<tile=(64x32), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>,
+                   dim_map=[1, 0]>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int32_t">:$tileShape, "TensorViewType":$tensorView,
                         ArrayRefParameter<"int32_t">:$dimMap,
@@ -127,7 +131,8 @@ def CudaTile_GatherScatterViewType
 
 class CudaTile_TileOf<string elementPredicate, string summary>
     : Type<CPred<"::llvm::isa<::cuda_tile::TileType>($_self) && [](::mlir::Type e) { return "
-                 # elementPredicate # "; }(::llvm::cast<::cuda_tile::TileType>($_self).getElementType())">,
+                 # elementPredicate
+                 # "; }(::llvm::cast<::cuda_tile::TileType>($_self).getElementType())">,
            summary, "::cuda_tile::TileType">;
 
 class CudaTile_ScalarOf<string elementPredicate, string summary>

@@ -44,7 +44,11 @@ def CudaTile_MakeStridedViewOp : CudaTile_MakeViewOp<"make_strided_view", CudaTi
   let summary = "cut a tensor into tiles at a given pace";
   let description = [{
     Tiles may overlap or leave gaps (13.3).
-    Example: `%v = make_strided_view %t : strided_view<tile=(8x16), traversal_strides=[4,3], tensor_view<...>>`
+
+    ```mlir
+    %v = make_strided_view %t
+      : strided_view<tile=(8x16), traversal_strides=[4,3], tensor_view<...>>
+    ```
   }];
 }
 
@@ -53,7 +57,11 @@ def CudaTile_MakeGatherScatterViewOp
   let summary = "view with one dimension indexed by a tile";
   let description = [{
     Rows, say, in any order (13.3).
-    Example: `%v = make_gather_scatter_view %t : gather_scatter_view<tile=(4x16), tensor_view<...>, sparse_dim=0>`
+
+    ```mlir
+    %v = make_gather_scatter_view %t
+      : gather_scatter_view<tile=(4x16), tensor_view<...>, sparse_dim=0>
+    ```
   }];
 }
 
@@ -65,7 +73,8 @@ def CudaTile_GetIndexSpaceShapeOp : CudaTile_Op<"get_index_space_shape", [Pure]>
   let arguments = (ins CudaTile_TileView:$view);
   let results = (outs Variadic<CudaTile_IntScalar>:$results);
   let assemblyFormat = [{
-    $view attr-dict `:` custom<TileIRType>(type($view)) `->` custom<OneTypeForAll>(type($results), ref(type($view)))
+    $view attr-dict `:` custom<TileIRType>(type($view)) `->`
+    custom<OneTypeForAll>(type($results), ref(type($view)))
   }];
   let hasVerifier = 1;
 }
@@ -78,7 +87,8 @@ def CudaTile_GetTensorShapeOp : CudaTile_Op<"get_tensor_shape", [Pure]> {
   let arguments = (ins CudaTile_TensorView:$view);
   let results = (outs Variadic<CudaTile_IntScalar>:$results);
   let assemblyFormat = [{
-    $view attr-dict `:` custom<TileIRType>(type($view)) `->` custom<OneTypeForAll>(type($results), ref(type($view)))
+    $view attr-dict `:` custom<TileIRType>(type($view)) `->`
+    custom<OneTypeForAll>(type($results), ref(type($view)))
   }];
   let hasVerifier = 1;
 }

@@ -61,8 +61,7 @@ static bool isFloatSplat(Attribute attr, double expected) {
 
 /// Whether a zero of the right sign is neutral: the sum of zeros of both signs
 /// is -0 when rounding down, +0 in the other modes.
-template <typename OpT>
-static bool keepsZeros(OpT op) {
+template <typename OpT> static bool keepsZeros(OpT op) {
   return !op.getFlushToZero() && op.getRoundingMode() != RoundingMode::NegativeInf;
 }
 
@@ -130,12 +129,11 @@ static OpFoldResult foldMinMax(OpT op, ArrayRef<Attribute> operands,
                                APFloat (*compute)(const APFloat &, const APFloat &)) {
   if (op.getFlushToZero())
     return {};
-  return foldElements<APFloat>(op.getType(), operands,
-                               [&](FloatPair v) -> std::optional<APFloat> {
-                                 if (v[0].isNaN() || v[1].isNaN())
-                                   return std::nullopt;
-                                 return compute(v[0], v[1]);
-                               });
+  return foldElements<APFloat>(op.getType(), operands, [&](FloatPair v) -> std::optional<APFloat> {
+    if (v[0].isNaN() || v[1].isNaN())
+      return std::nullopt;
+    return compute(v[0], v[1]);
+  });
 }
 
 OpFoldResult MaxFOp::fold(FoldAdaptor adaptor) {

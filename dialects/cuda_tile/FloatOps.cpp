@@ -12,14 +12,12 @@ static LogicalResult verifyRoundedOp(OpT op, ArrayRef<RoundingMode> f32Only = {}
                  failed(verifyFlushToZero(op, op.getFlushToZero(), type)));
 }
 
-template <typename OpT>
-static LogicalResult verifyFlushOp(OpT op) {
+template <typename OpT> static LogicalResult verifyFlushOp(OpT op) {
   return verifyFlushToZero(op, op.getFlushToZero(), op.getResult().getType());
 }
 
 /// `full`, or `approx` in f32.
-template <typename OpT>
-static LogicalResult verifyFullOrApprox(OpT op) {
+template <typename OpT> static LogicalResult verifyFullOrApprox(OpT op) {
   RoundingMode mode = op.getRoundingMode();
   if (failed(verifyRounding(op, mode, {RoundingMode::Full, RoundingMode::Approx})))
     return failure();
@@ -85,8 +83,7 @@ static LogicalResult verifyMmaFTypes(MmaFOp op, Type operand, Type acc) {
 LogicalResult MmaFOp::verify() {
   TileType lhs = getLhs().getType(), rhs = getRhs().getType(), acc = getAcc().getType();
   if (lhs.getElementType() != rhs.getElementType())
-    return emitOpError() << "lhs and rhs must have one element type, got " << lhs << " and "
-                         << rhs;
+    return emitOpError() << "lhs and rhs must have one element type, got " << lhs << " and " << rhs;
   if (failed(verifyMmaFTypes(*this, lhs.getElementType(), acc.getElementType())))
     return failure();
   return verifyMatmulShapes(*this, lhs, rhs, acc);
@@ -118,8 +115,7 @@ LogicalResult MmaFScaledOp::verify() {
   TileType lhs = getLhs().getType(), rhs = getRhs().getType(), acc = getAcc().getType();
   TileType lhsScale = getLhsScale().getType(), rhsScale = getRhsScale().getType();
   if (lhs.getElementType() != rhs.getElementType())
-    return emitOpError() << "lhs and rhs must have one element type, got " << lhs << " and "
-                         << rhs;
+    return emitOpError() << "lhs and rhs must have one element type, got " << lhs << " and " << rhs;
   if (lhsScale.getElementType() != rhsScale.getElementType())
     return emitOpError() << "lhs_scale and rhs_scale must have one element type, got " << lhsScale
                          << " and " << rhsScale;
@@ -140,7 +136,7 @@ LogicalResult MmaFScaledOp::verify() {
   for (auto [name, type, shape] :
        {std::tuple("lhs_scale", lhsScale, lhsShape), std::tuple("rhs_scale", rhsScale, rhsShape)})
     if (type.getShape() != ArrayRef<int64_t>(shape))
-      return emitOpError() << name << " must be "
-                           << TileType::get(shape, type.getElementType()) << ", got " << type;
+      return emitOpError() << name << " must be " << TileType::get(shape, type.getElementType())
+                           << ", got " << type;
   return verifyScaleTypes(*this, lhs.getElementType(), lhsScale.getElementType(), k / scales);
 }

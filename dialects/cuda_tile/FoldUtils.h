@@ -37,8 +37,7 @@ mlir::DenseElementsAttr getSplat(mlir::Type type, const llvm::APFloat &value);
 
 namespace detail {
 
-template <typename ValueT>
-mlir::DenseElementsAttr foldable(mlir::Attribute attr) {
+template <typename ValueT> mlir::DenseElementsAttr foldable(mlir::Attribute attr) {
   using AttrT = std::conditional_t<std::is_same_v<ValueT, llvm::APInt>, mlir::DenseIntElementsAttr,
                                    mlir::DenseFPElementsAttr>;
   auto elements = llvm::dyn_cast_or_null<AttrT>(attr);

@@ -39,7 +39,8 @@ static const HintRule kRules[] = {
      [](Attribute value, StringRef) { return isPowerUpTo(value, 32); }},
     {"occupancy", true, "1 to 32",
      [](Attribute value, StringRef) { return getNumber(value) >= 1 && getNumber(value) <= 32; }},
-    {"allow_tma", false, "true or false", [](Attribute value, StringRef) { return isa<BoolAttr>(value); }},
+    {"allow_tma", false, "true or false",
+     [](Attribute value, StringRef) { return isa<BoolAttr>(value); }},
     {"latency", false, "1 to 10",
      [](Attribute value, StringRef) { return getNumber(value) >= 1 && getNumber(value) <= 10; }},
 };

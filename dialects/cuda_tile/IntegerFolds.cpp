@@ -62,9 +62,9 @@ LogicalResult AddIOp::canonicalize(AddIOp op, PatternRewriter &rewriter) {
   auto innerConstant = inner.getRhs().getDefiningOp<ConstantOp>();
   if (!outerConstant || !innerConstant)
     return failure();
-  DenseElementsAttr sum = foldElements<APInt>(
-      op.getType(), {innerConstant.getValue(), outerConstant.getValue()},
-      [](IntPair v) -> std::optional<APInt> { return v[0] + v[1]; });
+  DenseElementsAttr sum =
+      foldElements<APInt>(op.getType(), {innerConstant.getValue(), outerConstant.getValue()},
+                          [](IntPair v) -> std::optional<APInt> { return v[0] + v[1]; });
   if (!sum)
     return failure();
   Value constant = ConstantOp::create(rewriter, op.getLoc(), op.getType(), sum);

@@ -13,9 +13,9 @@ LogicalResult NegIOp::verify() {
 }
 
 LogicalResult DivIOp::verify() {
-  if (failed(verifyRounding(*this, getRounding(),
-                            {RoundingMode::Zero, RoundingMode::PositiveInf,
-                             RoundingMode::NegativeInf})))
+  if (failed(verifyRounding(
+          *this, getRounding(),
+          {RoundingMode::Zero, RoundingMode::PositiveInf, RoundingMode::NegativeInf})))
     return failure();
   if (getSignedness() == Signedness::Unsigned && getRounding() == RoundingMode::NegativeInf)
     return emitOpError() << "rounding mode negative_inf needs signed operands; an unsigned "

@@ -16,8 +16,7 @@ using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effec
 
 /// A jump out of a branch has an effect, so that the branch is not dead. One
 /// that ends the body of its own loop is a plain terminator.
-template <typename OpT>
-static void addJumpEffect(OpT op, Effects &effects) {
+template <typename OpT> static void addJumpEffect(OpT op, Effects &effects) {
   if (isa<IfOp>(op->getParentOp()))
     effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -72,36 +71,22 @@ static Speculation::Speculatability speculatableIf(bool condition) {
 
 /// A promise that the operands keep need not hold where the operation did not
 /// run.
-template <typename OpT>
-static Speculation::Speculatability speculateWithoutPromise(OpT op) {
+template <typename OpT> static Speculation::Speculatability speculateWithoutPromise(OpT op) {
   return speculatableIf(op.getOverflow() == IntegerOverflow::None);
 }
 
-Speculation::Speculatability AddIOp::getSpeculatability() {
-  return speculateWithoutPromise(*this);
-}
-Speculation::Speculatability SubIOp::getSpeculatability() {
-  return speculateWithoutPromise(*this);
-}
-Speculation::Speculatability MulIOp::getSpeculatability() {
-  return speculateWithoutPromise(*this);
-}
-Speculation::Speculatability ShLIOp::getSpeculatability() {
-  return speculateWithoutPromise(*this);
-}
-Speculation::Speculatability NegIOp::getSpeculatability() {
-  return speculateWithoutPromise(*this);
-}
+Speculation::Speculatability AddIOp::getSpeculatability() { return speculateWithoutPromise(*this); }
+Speculation::Speculatability SubIOp::getSpeculatability() { return speculateWithoutPromise(*this); }
+Speculation::Speculatability MulIOp::getSpeculatability() { return speculateWithoutPromise(*this); }
+Speculation::Speculatability ShLIOp::getSpeculatability() { return speculateWithoutPromise(*this); }
+Speculation::Speculatability NegIOp::getSpeculatability() { return speculateWithoutPromise(*this); }
 Speculation::Speculatability TruncIOp::getSpeculatability() {
   return speculateWithoutPromise(*this);
 }
-Speculation::Speculatability AssumeOp::getSpeculatability() {
-  return Speculation::NotSpeculatable;
-}
+Speculation::Speculatability AssumeOp::getSpeculatability() { return Speculation::NotSpeculatable; }
 
 /// A division by a constant other than 0 and, if signed, -1 is defined.
-template <typename OpT>
-static Speculation::Speculatability speculateDivision(OpT op) {
+template <typename OpT> static Speculation::Speculatability speculateDivision(OpT op) {
   std::optional<APInt> divisor = getConstantInt(op.getRhs());
   return speculatableIf(divisor && !divisor->isZero() &&
                         (op.getSignedness() == Signedness::Unsigned || !divisor->isAllOnes()));

@@ -80,8 +80,8 @@ void OperandSegments::finish() {
 }
 
 ArrayRef<StringRef> cuda_tile::getMemoryAttrNames() {
-  static constexpr StringRef names[] = {kOrderingName,        kScopeName, kModeName,
-                                        kInboundsName,        "optimization_hints",
-                                        "operandSegmentSizes", "reduction"};
+  static constexpr StringRef names[] = {kOrderingName, kScopeName,           kModeName,
+                                        kInboundsName, "optimization_hints", "operandSegmentSizes",
+                                        "reduction"};
   return names;
 }

@@ -11,8 +11,7 @@ using Unresolved = mlir::OpAsmParser::UnresolvedOperand;
 
 /// `weak`, or an ordering and a scope: `acquire device`.
 mlir::ParseResult parseOrdering(mlir::OpAsmParser &parser, mlir::OperationState &result);
-void printOrdering(mlir::OpAsmPrinter &printer, MemoryOrderingAttr ordering,
-                   MemoryScopeAttr scope);
+void printOrdering(mlir::OpAsmPrinter &printer, MemoryOrderingAttr ordering, MemoryScopeAttr scope);
 
 /// The mode of an atomic: `addf`.
 mlir::ParseResult parseMode(mlir::OpAsmParser &parser, mlir::OperationState &result);

@@ -65,8 +65,8 @@ struct PointerOperands {
       return parser.emitError(loc) << "expected " << minOperands << " to " << maxOperands
                                    << " operands, got " << operands.size();
     if (types.size() != numTypes)
-      return parser.emitError(loc) << "expected " << numTypes << " operand types, got "
-                                   << types.size();
+      return parser.emitError(loc)
+             << "expected " << numTypes << " operand types, got " << types.size();
     return success();
   }
 
@@ -188,12 +188,11 @@ void StorePtrTkoOp::print(OpAsmPrinter &printer) {
 
 LogicalResult StorePtrTkoOp::verify() {
   TileType pointers = getDestination().getType();
-  return failure(
-      failed(verifyOrdering(
-          *this, getMemoryOrderingSemantics(), getMemoryScope(),
-          {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
-      failed(verifyPointee(*this, pointers, "value", getValue().getType())) ||
-      failed(verifyMask(*this, pointers, getMask())));
+  return failure(failed(verifyOrdering(
+                     *this, getMemoryOrderingSemantics(), getMemoryScope(),
+                     {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
+                 failed(verifyPointee(*this, pointers, "value", getValue().getType())) ||
+                 failed(verifyMask(*this, pointers, getMask())));
 }
 
 void StorePtrTkoOp::getEffects(
@@ -211,8 +210,8 @@ void StorePtrTkoOp::getEffects(
 static LogicalResult verifyAtomicOrdering(Operation *op, MemoryOrdering ordering,
                                           MemoryScope scope) {
   return verifyOrdering(op, ordering, scope,
-                        {MemoryOrdering::Relaxed, MemoryOrdering::Acquire,
-                         MemoryOrdering::Release, MemoryOrdering::AcqRel});
+                        {MemoryOrdering::Relaxed, MemoryOrdering::Acquire, MemoryOrdering::Release,
+                         MemoryOrdering::AcqRel});
 }
 
 static bool is32Or64BitNumber(Type type) {

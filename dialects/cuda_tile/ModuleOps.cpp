@@ -42,9 +42,8 @@ private:
     for (auto [i, dim] : llvm::enumerate(shape))
       if (!llvm::isPowerOf2_64(dim))
         return op->emitOpError() << "dimension " << i << " of " << type
-                                 << " must be a power of two, got " << dim
-                                 << "; mark the module '" << CudaTileDialect::kExtendedAttr
-                                 << "' to allow it";
+                                 << " must be a power of two, got " << dim << "; mark the module '"
+                                 << CudaTileDialect::kExtendedAttr << "' to allow it";
     return success();
   }
 
@@ -74,8 +73,7 @@ LogicalResult cuda_tile::ModuleOp::verifyRegions() {
   if ((*this)->hasAttr(CudaTileDialect::kExtendedAttr))
     return success();
   ShapeChecker checker;
-  WalkResult result =
-      walk([&](Operation *op) { return WalkResult(checker.check(op)); });
+  WalkResult result = walk([&](Operation *op) { return WalkResult(checker.check(op)); });
   return failure(result.wasInterrupted());
 }
 

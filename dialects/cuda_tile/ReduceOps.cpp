@@ -92,8 +92,7 @@ void ScanOp::print(OpAsmPrinter &printer) {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static LogicalResult verifyIdentities(OpT op) {
+template <typename OpT> static LogicalResult verifyIdentities(OpT op) {
   if (op.getIdentities().size() != op.getOperands().size())
     return op.emitOpError() << "needs one identity for each of " << op.getOperands().size()
                             << " operands, got " << op.getIdentities().size();
@@ -108,8 +107,7 @@ static LogicalResult verifyIdentities(OpT op) {
 }
 
 /// Two rank-0 arguments for each operand, and a yield of one value for each.
-template <typename OpT>
-static LogicalResult verifyCombiner(OpT op) {
+template <typename OpT> static LogicalResult verifyCombiner(OpT op) {
   SmallVector<Type> scalars, arguments;
   for (Value operand : op.getOperands()) {
     auto scalar = TileType::get({}, cast<TileType>(operand.getType()).getElementType());
@@ -134,14 +132,13 @@ static LogicalResult verifyCombiner(OpT op) {
 }
 
 /// Operands of one shape, that has dimension `dim`.
-template <typename OpT>
-static LogicalResult verifyOperands(OpT op) {
+template <typename OpT> static LogicalResult verifyOperands(OpT op) {
   if (op.getOperands().empty())
     return op.emitOpError() << "needs at least one operand";
   auto first = cast<TileType>(op.getOperands().front().getType());
   for (auto [i, operand] : llvm::enumerate(op.getOperands()))
-    if (failed(verifySameShape(op, ("operand " + Twine(i)).str(),
-                               cast<TileType>(operand.getType()), "operand 0", first)))
+    if (failed(verifySameShape(op, ("operand " + Twine(i)).str(), cast<TileType>(operand.getType()),
+                               "operand 0", first)))
       return failure();
   int64_t dim = op.getDim();
   if (dim < 0 || dim >= first.getRank())
@@ -149,8 +146,7 @@ static LogicalResult verifyOperands(OpT op) {
   return success();
 }
 
-template <typename OpT>
-static LogicalResult verifyResults(OpT op, ArrayRef<int64_t> shape) {
+template <typename OpT> static LogicalResult verifyResults(OpT op, ArrayRef<int64_t> shape) {
   if (op.getNumResults() != op.getOperands().size())
     return op.emitOpError() << "needs one result for each of " << op.getOperands().size()
                             << " operands, got " << op.getNumResults();
@@ -162,8 +158,7 @@ static LogicalResult verifyResults(OpT op, ArrayRef<int64_t> shape) {
   return success();
 }
 
-template <typename OpT>
-static LogicalResult verifyAggregate(OpT op, bool keepsDim) {
+template <typename OpT> static LogicalResult verifyAggregate(OpT op, bool keepsDim) {
   if (failed(verifyOperands(op)))
     return failure();
   SmallVector<int64_t> shape(cast<TileType>(op.getOperands().front().getType()).getShape());

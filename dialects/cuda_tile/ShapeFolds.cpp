@@ -10,8 +10,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 OpFoldResult IotaOp::fold(FoldAdaptor) {
   if (getType().getNumElements() != 1)
     return {};
-  return getSplat(getType(),
-                  APInt::getZero(getType().getElementType().getIntOrFloatBitWidth()));
+  return getSplat(getType(), APInt::getZero(getType().getElementType().getIntOrFloatBitWidth()));
 }
 
 /// The same splat in another shape; null if `attr` is no splat.

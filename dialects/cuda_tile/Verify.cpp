@@ -17,9 +17,8 @@ LogicalResult cuda_tile::verifyRounding(Operation *op, RoundingMode mode,
                                         ArrayRef<RoundingMode> allowed) {
   if (llvm::is_contained(allowed, mode))
     return success();
-  return op->emitOpError() << "rounding mode must be "
-                           << (allowed.size() == 1 ? "" : "one of ") << listModes(allowed)
-                           << ", got " << stringifyRoundingMode(mode);
+  return op->emitOpError() << "rounding mode must be " << (allowed.size() == 1 ? "" : "one of ")
+                           << listModes(allowed) << ", got " << stringifyRoundingMode(mode);
 }
 
 LogicalResult cuda_tile::verifyFloatRounding(Operation *op, RoundingMode mode, TileType type,
@@ -79,9 +78,8 @@ LogicalResult cuda_tile::verifyOrdering(Operation *op, MemoryOrdering ordering,
                                         ArrayRef<MemoryOrdering> allowed) {
   if (!llvm::is_contained(allowed, ordering)) {
     InFlightDiagnostic diag = op->emitOpError() << "memory ordering must be one of ";
-    llvm::interleaveComma(allowed, diag, [&](MemoryOrdering each) {
-      diag << stringifyMemoryOrdering(each);
-    });
+    llvm::interleaveComma(allowed, diag,
+                          [&](MemoryOrdering each) { diag << stringifyMemoryOrdering(each); });
     return diag << ", got " << stringifyMemoryOrdering(ordering);
   }
   if (ordering == MemoryOrdering::Weak && scope)

@@ -31,12 +31,11 @@ static ParseResult parseIndex(OpAsmParser &parser, ViewAccess &access) {
 
 /// `token = %t optimization_hints = <...> inbounds = [...] attributes {...} :`
 static ParseResult parseClauses(OpAsmParser &parser, OperationState &result, ViewAccess &access) {
-  return failure(
-      parseOptionalToken(parser, access.token) ||
-      parseOptionalHints(parser, result,
-                         StringAttr::get(parser.getContext(), "optimization_hints")) ||
-      parseOptionalInbounds(parser, result) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon());
+  return failure(parseOptionalToken(parser, access.token) ||
+                 parseOptionalHints(parser, result,
+                                    StringAttr::get(parser.getContext(), "optimization_hints")) ||
+                 parseOptionalInbounds(parser, result) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon());
 }
 
 /// The types of the indices, after a comma each: one for all, one for each, or,
@@ -71,8 +70,7 @@ static ParseResult resolveAccess(OpAsmParser &parser, OperationState &result,
         each == "view"    ? segments.add(access.view, access.viewType)
         : each == "tile"  ? segments.add(*access.tile, access.tileType)
         : each == "index" ? segments.addAll(access.index, access.indexTypes)
-                          : segments.addOptional(access.token,
-                                                 TokenType::get(parser.getContext()));
+                          : segments.addOptional(access.token, TokenType::get(parser.getContext()));
     if (resolved)
       return failure();
   }
@@ -174,8 +172,7 @@ static LogicalResult verifyIndex(Operation *op, const ViewShape &view, OperandRa
   return success();
 }
 
-template <typename OpT>
-static LogicalResult verifyAccess(OpT op) {
+template <typename OpT> static LogicalResult verifyAccess(OpT op) {
   ViewShape view = getViewShape(op.getView().getType());
   TileType expected = getViewTileType(op.getView().getType());
   if (op.getTile().getType() != expected)
@@ -192,8 +189,7 @@ static bool isMulticast(Type view) {
   return kind && kind.getValue() == PtrKind::Multicast;
 }
 
-template <typename OpT>
-static LogicalResult verifyNotMulticast(OpT op) {
+template <typename OpT> static LogicalResult verifyNotMulticast(OpT op) {
   if (isMulticast(op.getView().getType()))
     return op.emitOpError() << "takes no view of a multicast pointer; use the multimem operations";
   return success();
@@ -201,8 +197,7 @@ static LogicalResult verifyNotMulticast(OpT op) {
 
 /// A partition view of a multicast pointer, to elements that multicast objects
 /// hold.
-template <typename OpT>
-static LogicalResult verifyMulticast(OpT op) {
+template <typename OpT> static LogicalResult verifyMulticast(OpT op) {
   Type view = op.getView().getType();
   if (!isa<PartitionViewType>(view))
     return op.emitOpError() << "needs a partition view, got " << view;
@@ -237,11 +232,10 @@ void LoadViewTkoOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult LoadViewTkoOp::verify() {
-  return failure(
-      failed(verifyOrdering(
-          *this, getMemoryOrderingSemantics(), getMemoryScope(),
-          {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Acquire})) ||
-      failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)));
+  return failure(failed(verifyOrdering(
+                     *this, getMemoryOrderingSemantics(), getMemoryScope(),
+                     {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Acquire})) ||
+                 failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)));
 }
 
 void LoadViewTkoOp::getEffects(
@@ -279,11 +273,10 @@ void StoreViewTkoOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult StoreViewTkoOp::verify() {
-  return failure(
-      failed(verifyOrdering(
-          *this, getMemoryOrderingSemantics(), getMemoryScope(),
-          {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
-      failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)));
+  return failure(failed(verifyOrdering(
+                     *this, getMemoryOrderingSemantics(), getMemoryScope(),
+                     {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
+                 failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)));
 }
 
 void StoreViewTkoOp::getEffects(
@@ -330,9 +323,8 @@ LogicalResult AtomicRedViewTkoOp::verify() {
   Type view = getView().getType();
   if (isa<GatherScatterViewType>(view))
     return emitOpError() << "needs a partition or strided view, got " << view;
-  return failure(
-      failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)) ||
-      failed(verifyAtomicMode(*this, getMode(), getTile().getType().getElementType())));
+  return failure(failed(verifyNotMulticast(*this)) || failed(verifyAccess(*this)) ||
+                 failed(verifyAtomicMode(*this, getMode(), getTile().getType().getElementType())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -387,8 +379,8 @@ LogicalResult MultimemLoadReduceViewTkoOp::verify() {
   if (isMinMax && (element.isF16() || element.isBF16()))
     return success();
   return emitOpError() << "reduction " << stringifyMultimemReduction(kind)
-                       << " needs elements of an integer type"
-                       << (isMinMax ? ", f16 or bf16" : "") << ", got " << element;
+                       << " needs elements of an integer type" << (isMinMax ? ", f16 or bf16" : "")
+                       << ", got " << element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -455,9 +447,8 @@ void MultimemStoreViewTkoOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult MultimemStoreViewTkoOp::verify() {
-  return failure(
-      failed(verifyOrdering(
-          *this, getMemoryOrderingSemantics(), getMemoryScope(),
-          {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
-      failed(verifyMulticast(*this)) || failed(verifyAccess(*this)));
+  return failure(failed(verifyOrdering(
+                     *this, getMemoryOrderingSemantics(), getMemoryScope(),
+                     {MemoryOrdering::Weak, MemoryOrdering::Relaxed, MemoryOrdering::Release})) ||
+                 failed(verifyMulticast(*this)) || failed(verifyAccess(*this)));
 }

@@ -66,8 +66,8 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &result)
   }
   bool hasDynamic = !dynamicShape.empty() || !dynamicStrides.empty();
   if (types.size() > 2 || (types.size() < 1 && hasDynamic))
-    return parser.emitError(typesLoc) << "expected the type of the dynamic sizes, got "
-                                      << types.size() << " types";
+    return parser.emitError(typesLoc)
+           << "expected the type of the dynamic sizes, got " << types.size() << " types";
   Type indexType = hasDynamic ? types.pop_back_val() : Type();
   Type baseType = types.empty()
                       ? TileType::get({}, PtrType::get(parser.getContext(), view.getElementType(),
@@ -80,10 +80,9 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &result)
       parser.resolveOperands(dynamicStrides, indexType, result.operands))
     return failure();
   result.addTypes(view);
-  result.addAttribute("operandSegmentSizes",
-                      parser.getBuilder().getDenseI32ArrayAttr(
-                          {1, static_cast<int32_t>(dynamicShape.size()),
-                           static_cast<int32_t>(dynamicStrides.size())}));
+  result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(
+                                                 {1, static_cast<int32_t>(dynamicShape.size()),
+                                                  static_cast<int32_t>(dynamicStrides.size())}));
   return success();
 }
 
@@ -122,8 +121,7 @@ void MakeTensorViewOp::print(OpAsmPrinter &printer) {
 LogicalResult MakeTensorViewOp::verify() {
   TensorViewType type = getType();
   auto pointer = cast<PtrType>(getBase().getType().getElementType());
-  auto expected =
-      PtrType::get(getContext(), type.getElementType(), type.getKind());
+  auto expected = PtrType::get(getContext(), type.getElementType(), type.getKind());
   if (pointer != expected)
     return emitOpError() << "base must point to elements of the result, "
                          << TileType::get({}, expected) << ", got " << getBase().getType();
@@ -156,16 +154,14 @@ static ParseResult parseMakeView(OpAsmParser &parser, OperationState &result, St
   return success();
 }
 
-template <typename OpT>
-static void printMakeView(OpT op, OpAsmPrinter &printer) {
+template <typename OpT> static void printMakeView(OpT op, OpAsmPrinter &printer) {
   printer << ' ' << op.getTensorView();
   printer.printOptionalAttrDict(op->getAttrs());
   printer << " : ";
   printTileIRType(printer, op.getType());
 }
 
-template <typename OpT>
-static LogicalResult verifyMakeView(OpT op) {
+template <typename OpT> static LogicalResult verifyMakeView(OpT op) {
   TensorViewType expected = op.getType().getTensorView();
   if (op.getTensorView().getType() == expected)
     return success();

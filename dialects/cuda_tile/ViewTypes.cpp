@@ -141,10 +141,9 @@ Type StridedViewType::parse(AsmParser &parser) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   ViewParts parts;
   if (parser.parseLess() || parseTileShape(parser, parts.tileShape) ||
-      parseNamedInts(parser, "traversal_strides", parts.traversalStrides) ||
-      parser.parseComma() || parseOptionalPadding(parser, parts.padding) ||
-      parseTensorView(parser, parts) || parseOptionalDimMap(parser, parts) ||
-      parser.parseGreater())
+      parseNamedInts(parser, "traversal_strides", parts.traversalStrides) || parser.parseComma() ||
+      parseOptionalPadding(parser, parts.padding) || parseTensorView(parser, parts) ||
+      parseOptionalDimMap(parser, parts) || parser.parseGreater())
     return {};
   return parser.getChecked<StridedViewType>(loc, parser.getContext(), ArrayRef(parts.tileShape),
                                             ArrayRef(parts.traversalStrides), parts.tensorView,
@@ -163,9 +162,8 @@ void StridedViewType::print(AsmPrinter &printer) const {
 
 LogicalResult StridedViewType::verify(function_ref<InFlightDiagnostic()> emitError,
                                       ArrayRef<int32_t> tileShape,
-                                      ArrayRef<int32_t> traversalStrides,
-                                      TensorViewType tensorView, ArrayRef<int32_t> dimMap,
-                                      PaddingValueAttr padding) {
+                                      ArrayRef<int32_t> traversalStrides, TensorViewType tensorView,
+                                      ArrayRef<int32_t> dimMap, PaddingValueAttr padding) {
   if (failed(verifyViewTile(emitError, tileShape, tensorView, padding)))
     return failure();
   if (traversalStrides.size() != tileShape.size())
@@ -197,9 +195,8 @@ void GatherScatterViewType::print(AsmPrinter &printer) const {
 }
 
 LogicalResult GatherScatterViewType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                            ArrayRef<int32_t> tileShape,
-                                            TensorViewType tensorView, int32_t sparseDim,
-                                            PaddingValueAttr padding) {
+                                            ArrayRef<int32_t> tileShape, TensorViewType tensorView,
+                                            int32_t sparseDim, PaddingValueAttr padding) {
   if (failed(verifyViewTile(emitError, tileShape, tensorView, padding)))
     return failure();
   if (sparseDim < 0 || sparseDim >= static_cast<int32_t>(tileShape.size()))

@@ -17,8 +17,7 @@ static thread_local std::string lastError;
 TILEIR_EXPORT const char *tileirLastError() { return lastError.c_str(); }
 
 /// Calls `make` with an error emitter; a diagnostic goes to `lastError`.
-template <typename MakeFn>
-static auto makeChecked(MLIRContext *context, MakeFn make) {
+template <typename MakeFn> static auto makeChecked(MLIRContext *context, MakeFn make) {
   ScopedDiagnosticHandler handler(context, [](Diagnostic &diagnostic) {
     lastError = diagnostic.str();
     return success();
@@ -184,7 +183,8 @@ TILEIR_EXPORT intptr_t tileirTypeGetInts(MlirType type, int which, int64_t *out,
   return TypeSwitch<Type, intptr_t>(unwrap(type))
       .Case([&](TileType t) { return copy(t.getShape()); })
       .Case([&](TensorViewType t) { return copy(which == 0 ? t.getShape() : t.getStrides()); })
-      .Case([&](PartitionViewType t) { return copy(which == 0 ? t.getTileShape() : t.getDimMap()); })
+      .Case(
+          [&](PartitionViewType t) { return copy(which == 0 ? t.getTileShape() : t.getDimMap()); })
       .Case([&](StridedViewType t) {
         return copy(which == 0   ? t.getTileShape()
                     : which == 1 ? t.getTraversalStrides()
@@ -224,21 +224,21 @@ TILEIR_EXPORT MlirType tileirViewTypeGetTileType(MlirType view) {
 TILEIR_EXPORT MlirAttribute tileirEnumAttrGet(MlirContext ctx, int which, unsigned value) {
   MLIRContext *context = unwrap(ctx);
   switch (which) {
-#define ENUM_CASE(NUMBER, NAME)                                                                  \
-  case NUMBER:                                                                                   \
+#define ENUM_CASE(NUMBER, NAME)                                                                    \
+  case NUMBER:                                                                                     \
     return wrap(Attribute(NAME##Attr::get(context, static_cast<NAME>(value))));
-#define FOR_EACH_ENUM(CASE)                                                                      \
-  CASE(0, Signedness)                                                                            \
-  CASE(1, IntegerOverflow)                                                                       \
-  CASE(2, RoundingMode)                                                                          \
-  CASE(3, ComparisonPredicate)                                                                   \
-  CASE(4, ComparisonOrdering)                                                                    \
-  CASE(5, AtomicRMWMode)                                                                         \
-  CASE(6, MemoryScope)                                                                           \
-  CASE(7, MemoryOrdering)                                                                        \
-  CASE(8, PaddingValue)                                                                          \
-  CASE(9, SymbolVisibility)                                                                      \
-  CASE(10, PtrKind)                                                                              \
+#define FOR_EACH_ENUM(CASE)                                                                        \
+  CASE(0, Signedness)                                                                              \
+  CASE(1, IntegerOverflow)                                                                         \
+  CASE(2, RoundingMode)                                                                            \
+  CASE(3, ComparisonPredicate)                                                                     \
+  CASE(4, ComparisonOrdering)                                                                      \
+  CASE(5, AtomicRMWMode)                                                                           \
+  CASE(6, MemoryScope)                                                                             \
+  CASE(7, MemoryOrdering)                                                                          \
+  CASE(8, PaddingValue)                                                                            \
+  CASE(9, SymbolVisibility)                                                                        \
+  CASE(10, PtrKind)                                                                                \
   CASE(11, MultimemReduction)
     FOR_EACH_ENUM(ENUM_CASE)
 #undef ENUM_CASE
@@ -250,8 +250,8 @@ TILEIR_EXPORT MlirAttribute tileirEnumAttrGet(MlirContext ctx, int which, unsign
 /// half; -1 for other attributes.
 TILEIR_EXPORT int64_t tileirEnumAttrValue(MlirAttribute attr) {
   Attribute attribute = unwrap(attr);
-#define ENUM_CASE(NUMBER, NAME)                                                                  \
-  if (auto value = dyn_cast<NAME##Attr>(attribute))                                              \
+#define ENUM_CASE(NUMBER, NAME)                                                                    \
+  if (auto value = dyn_cast<NAME##Attr>(attribute))                                                \
     return (int64_t(NUMBER) << 32) | static_cast<int64_t>(value.getValue());
   FOR_EACH_ENUM(ENUM_CASE)
 #undef ENUM_CASE
@@ -323,8 +323,8 @@ TILEIR_EXPORT MlirAttribute tileirBoundedGet(MlirContext ctx, OptionalInt64 lowe
 
 TILEIR_EXPORT MlirAttribute tileirSameElementsGet(MlirContext ctx, Int64Array values) {
   MLIRContext *context = unwrap(ctx);
-  return wrap(Attribute(
-      SameElementsAttr::get(context, DenseI64ArrayAttr::get(context, values.wide()))));
+  return wrap(
+      Attribute(SameElementsAttr::get(context, DenseI64ArrayAttr::get(context, values.wide()))));
 }
 
 TILEIR_EXPORT MlirAttribute tileirHintsGet(MlirAttribute dictionary) {
@@ -362,23 +362,22 @@ TILEIR_EXPORT MlirAttribute tileirAttrGetField(MlirAttribute attr, intptr_t i) {
   auto pick = [i](std::initializer_list<Attribute> fields) {
     return i < static_cast<intptr_t>(fields.size()) ? fields.begin()[i] : Attribute();
   };
-  return wrap(
-      TypeSwitch<Attribute, Attribute>(unwrap(attr))
-          .Case([&](OptimizationHintsAttr a) { return pick({a.getValue()}); })
-          .Case([&](DIFileAttr a) { return pick({a.getName(), a.getDirectory()}); })
-          .Case([&](DICompileUnitAttr a) { return pick({a.getFile()}); })
-          .Case([&](DISubprogramAttr a) {
-            return pick({a.getFile(), a.getName(), a.getLinkageName(), a.getCompileUnit()});
-          })
-          .Case([&](DILexicalBlockAttr a) { return pick({a.getScope(), a.getFile()}); })
-          .Case([&](DILocAttr a) { return pick({a.getSourceLoc(), a.getScope()}); })
-          .Default([](Attribute) { return Attribute(); }));
+  return wrap(TypeSwitch<Attribute, Attribute>(unwrap(attr))
+                  .Case([&](OptimizationHintsAttr a) { return pick({a.getValue()}); })
+                  .Case([&](DIFileAttr a) { return pick({a.getName(), a.getDirectory()}); })
+                  .Case([&](DICompileUnitAttr a) { return pick({a.getFile()}); })
+                  .Case([&](DISubprogramAttr a) {
+                    return pick({a.getFile(), a.getName(), a.getLinkageName(), a.getCompileUnit()});
+                  })
+                  .Case([&](DILexicalBlockAttr a) { return pick({a.getScope(), a.getFile()}); })
+                  .Case([&](DILocAttr a) { return pick({a.getSourceLoc(), a.getScope()}); })
+                  .Default([](Attribute) { return Attribute(); }));
 }
 
 TILEIR_EXPORT MlirAttribute tileirDIFileGet(MlirAttribute name, MlirAttribute directory) {
   auto nameAttr = cast<StringAttr>(unwrap(name));
-  return wrap(Attribute(DIFileAttr::get(nameAttr.getContext(), nameAttr,
-                                        cast<StringAttr>(unwrap(directory)))));
+  return wrap(Attribute(
+      DIFileAttr::get(nameAttr.getContext(), nameAttr, cast<StringAttr>(unwrap(directory)))));
 }
 
 TILEIR_EXPORT MlirAttribute tileirDICompileUnitGet(MlirAttribute file) {
@@ -390,10 +389,10 @@ TILEIR_EXPORT MlirAttribute tileirDISubprogramGet(MlirAttribute file, unsigned l
                                                   MlirAttribute name, MlirAttribute linkageName,
                                                   MlirAttribute compileUnit, unsigned scopeLine) {
   auto fileAttr = cast<DIFileAttr>(unwrap(file));
-  return wrap(Attribute(DISubprogramAttr::get(
-      fileAttr.getContext(), fileAttr, line, cast<StringAttr>(unwrap(name)),
-      cast<StringAttr>(unwrap(linkageName)), cast<DICompileUnitAttr>(unwrap(compileUnit)),
-      scopeLine)));
+  return wrap(Attribute(
+      DISubprogramAttr::get(fileAttr.getContext(), fileAttr, line, cast<StringAttr>(unwrap(name)),
+                            cast<StringAttr>(unwrap(linkageName)),
+                            cast<DICompileUnitAttr>(unwrap(compileUnit)), scopeLine)));
 }
 
 TILEIR_EXPORT MlirAttribute tileirDILexicalBlockGet(MlirAttribute scope, MlirAttribute file,

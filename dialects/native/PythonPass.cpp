@@ -92,9 +92,7 @@ public:
   }
 
   bool canScheduleOn(RegisteredOperationName) const override { return true; }
-  std::unique_ptr<Pass> clonePass() const override {
-    return std::make_unique<PythonPass>(*this);
-  }
+  std::unique_ptr<Pass> clonePass() const override { return std::make_unique<PythonPass>(*this); }
 
   void runOnOperation() override {
     SmallVector<const char *> names, values;

@@ -60,8 +60,8 @@ TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const c
   DialectRegistry registry;
   mlirRegisterAllDialects(wrap(&registry));
   registerDialects(registry);
-  auto [inputName, outputName] = registerAndParseCLIOptions(
-      argc, argv, "tile-opt: runs passes on CUDA Tile IR\n", registry);
+  auto [inputName, outputName] =
+      registerAndParseCLIOptions(argc, argv, "tile-opt: runs passes on CUDA Tile IR\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldListPasses()) {
     printRegisteredPasses();
@@ -83,8 +83,8 @@ TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const c
     llvm::errs() << message << '\n';
     return EXIT_FAILURE;
   }
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
-      StringRef(input.data, input.size), inputName == "-" ? "<stdin>" : inputName);
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(StringRef(input.data, input.size),
+                                                     inputName == "-" ? "<stdin>" : inputName);
   LogicalResult result = MlirOptMain(output->os(), std::move(buffer), registry, config);
   output->os().flush();
   if (succeeded(result))
