@@ -6,7 +6,9 @@ tiles far beyond the registers of a block do not spill.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -264,3 +266,17 @@ def test_no_spills(source, slices):
     assert program.remarks[0].startswith("<text>:")
     assert program.cubin
     assert program.kernels["k"].spill_bytes == 0
+
+
+# ---- documentation ------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "split-tile.md").read_text()
+
+
+def test_page_shows_what_is_printed():
+    before, after = re.findall(r"^```mlir\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    module = tileir.parse(before, name="exp.mlir")
+    with RemarkCollector(module.context) as remarks:
+        run_passes(module, ["split-tile", *CLEANED])
+    assert str(module).rstrip() == after.rstrip()
+    assert f"    {remarks.texts[0]}\n" in PAGE
