@@ -86,6 +86,11 @@ class Needs:
                 continue
             if name in EFFECTS - LOADS or name == "cuda_tile.return":
                 self._require_operands(op, WHOLE, [WHOLE] * len(op.operation.operands))
+        if self.scope is not None:
+            # Tokens that leave the scope are ordered after all slices.
+            end = list(self.scope.block)[-1]
+            for token in filter(is_token, end.operation.operands):
+                self._require(token, WHOLE, end, WHOLE)
         self._settle()
 
     def _require_operands(self, op: OpView, form: Form, forms: list[Form]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -140,15 +141,19 @@ def _plan_in(
         if isinstance(found, Needs):
             return Plan(scope, factor, found, facts)
         refusal = refusal or found
+        if found.is_final:
+            break
     return refusal or cannot_cut(stores[0], least)
 
 
 def _factors(store: OpView, least: int, is_extended: bool) -> Iterator[int]:
     """Numbers of slices, at least `least`, into which the largest store can be cut."""
-    shape = shape_of(tile_of(store))
-    for factor in range(least, max(shape, default=1) + 1):
-        is_allowed = is_extended or factor & (factor - 1) == 0
-        if is_allowed and any(can_be_cut(shape, dim, factor) for dim in range(len(shape))):
+    found: set[int] = set()
+    for size in shape_of(tile_of(store)):
+        found |= {k for k in range(1, math.isqrt(size) + 1) if size % k == 0}
+        found |= {size // k for k in found if size % k == 0}
+    for factor in sorted(found):
+        if factor >= least and (is_extended or factor & (factor - 1) == 0):
             yield factor
 
 
@@ -161,13 +166,16 @@ def _plan_with(base: Needs, stores: list[OpView], limits: Limits) -> Needs | Ref
             needs = _best_form(needs, store, limits.budget)
         tried.append((_rank(needs, limits.budget, slowness(stores[0], form)), needs))
     tried.sort(key=lambda each: each[0])
-    refusal: Refusal | None = None
+    refusals: list[Refusal] = []
     for (is_too_large, _, _), needs in tried:
-        found = whole_tile(needs) if is_too_large else _objection(needs, limits)
+        found = whole_tile(needs, limits.budget) if is_too_large else _objection(needs, limits)
         if found is None:
             return needs
-        refusal = refusal or found
-    return refusal or cannot_cut(stores[0], base.factor)
+        refusals.append(found)
+    if not refusals:
+        return cannot_cut(stores[0], base.factor)
+    # Tiles that are needed whole do not get smaller with more slices.
+    return replace(refusals[0], is_final=all(refusal.is_final for refusal in refusals))
 
 
 def _rank(needs: Needs, budget: int, slow: int = 0) -> _Rank:

@@ -30,7 +30,7 @@ class Refusal:
     """The operation that stands in the way, the reason and the remedy.
 
     Of the refusals of several scopes, that of the largest weight is told. `words` is what the
-    kernel needs.
+    kernel needs. A final refusal holds for any larger number of slices, too.
     """
 
     place: OpView | Operation
@@ -38,6 +38,7 @@ class Refusal:
     remedy: str = _SMALLER
     weight: int = 1
     words: int = 0
+    is_final: bool = False
 
     def remark(self, budget: int) -> str:
         return f"{too_large(self.words, budget)}, and are not split: {self.reason}; {self.remedy}"
@@ -113,15 +114,16 @@ def conflict(found: Conflict) -> Refusal:
     )
 
 
-def whole_tile(needs: Needs) -> Refusal:
+def whole_tile(needs: Needs, budget: int) -> Refusal:
     """The largest tile that slicing leaves as it is, and who needs it whole."""
-    value, form, _ = max(needs.tiles(), key=lambda tile: tile[2])
+    value, form, words = max(needs.tiles(), key=lambda tile: tile[2])
     if form is not None:
         return Refusal(
             origin(value), f"in {needs.factor} slices, {_text(value)} is still too large"
         )
     user, whole = _who_needs(needs, value)
-    return Refusal(user, f"{_describe(user)} needs the whole of {_text(whole)}")
+    reason = f"{_describe(user)} needs the whole of {_text(whole)}"
+    return Refusal(user, reason, is_final=words > budget)
 
 
 def _text(value: Value) -> str:
