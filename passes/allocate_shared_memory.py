@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
+from tileir.compiler.ir_util import int_attr
+from tileir.compiler.tile_types import buffer_info, is_buffer_type
 from tileir.errors import ResourceError
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, StringAttr, Value
 from tileir.passes.attach_target import target_of
@@ -49,7 +50,8 @@ class AllocateSharedMemory(ModulePass):
 @dataclass
 class _Buffer:
     alloc: OpView
-    info: BufferInfo
+    bytes: int
+    alignment: int
     first: int
     last: int
     offset: int = 0
@@ -66,10 +68,26 @@ def _live_buffers(kernel: Operation) -> list[_Buffer]:
         if op.operation.name != "tile_gpu.alloc":
             continue
         uses = [_seen_from(op, user, position, end) for user in _users(op.operation.results[0])]
+        split = _replicated(op)
+        if split is not None:
+            uses.append((position[split], end[split]))
         first = min((start for start, _ in uses), default=position[op])
         last = max((stop for _, stop in uses), default=position[op])
-        buffers.append(_Buffer(op, buffer_info(op.operation.results[0].type), first, last))
+        info = buffer_info(op.operation.results[0].type)
+        copies = 1 if split is None else int_attr(split, "replicas")
+        buffers.append(_Buffer(op, copies * info.bytes, info.alignment, first, last))
     return buffers
+
+
+def _replicated(alloc: OpView) -> OpView | None:
+    """The split of warps of whose sets each has its own copy of a buffer, for its whole life, since
+    one set may be anywhere while another is here."""
+    parent = alloc.operation.parent
+    while parent is not None and parent.name != "tile_gpu.specialize":
+        parent = parent.parent
+    if parent is None or int_attr(parent.opview, "replicas", 1) == 1:
+        return None
+    return parent.opview
 
 
 def _users(buffer: Value) -> list[OpView]:
@@ -91,8 +109,8 @@ def _end(op: OpView, position: dict[OpView, int]) -> int:
 def _seen_from(
     alloc: OpView, user: OpView, position: dict[OpView, int], end: dict[OpView, int]
 ) -> tuple[int, int]:
-    """The life that a use asks for: the outermost loop (or split of warps) around it that does not hold
-    the allocation, or just the use."""
+    """The life that a use asks for: the outermost loop (or split of warps) around it that does
+    not hold the allocation, or just the use."""
     home = alloc.operation.parent
     span = (position[user.operation.opview], position[user.operation.opview])
     parent = user.operation.parent
@@ -106,14 +124,14 @@ def _seen_from(
 def _place(buffers: list[_Buffer]) -> int:
     """First fit, the largest first. Returns the bytes used."""
     placed: list[_Buffer] = []
-    for buffer in sorted(buffers, key=lambda b: -b.info.bytes):
+    for buffer in sorted(buffers, key=lambda b: -b.bytes):
         rivals = sorted((b for b in placed if b.overlaps_life(buffer)), key=lambda b: b.offset)
         offset = 0
         for rival in rivals:
-            if offset + buffer.info.bytes <= rival.offset:
+            if offset + buffer.bytes <= rival.offset:
                 break
-            offset = max(offset, rival.offset + rival.info.bytes)
-            offset = -(-offset // buffer.info.alignment) * buffer.info.alignment
+            offset = max(offset, rival.offset + rival.bytes)
+            offset = -(-offset // buffer.alignment) * buffer.alignment
         buffer.offset = offset
         placed.append(buffer)
-    return max((b.offset + b.info.bytes for b in placed), default=0)
+    return max((b.offset + b.bytes for b in placed), default=0)

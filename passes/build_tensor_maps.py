@@ -71,11 +71,11 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 
 
 def _release_slot(split: tile_gpu.SpecializeOp, slot: Value, count: int) -> None:
-    """When the consumers are done: then all loads have arrived, since they waited for them."""
-    consumers = split.consumers.blocks[0]
-    b = Builder(InsertionPoint(consumers), split.location)
+    """When all consumers are done: then all loads have arrived, since they waited for them."""
+    b = Builder(InsertionPoint(split.consumers.blocks[0]), split.location)
     if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
         complete = {"complete": b.attribute("unit")}
         b.create("tile_gpu.tma_store_wait", attributes=complete)
+    b.point = InsertionPoint.after(split)
     b.create("tile_gpu.barrier")
     b.create("tile_gpu.release_map_slot", [slot], attributes={"count": b.i64_attr(count)})

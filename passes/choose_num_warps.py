@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tileir.compiler.ir_util import int_attr
 from tileir.compiler.tile_types import tile_info, tile_of
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView
 from tileir.passes.attach_target import target_of
@@ -39,12 +40,10 @@ class ChooseNumWarps(ModulePass):
 
     def apply(self, module: Operation) -> None:
         target = target_of(module)
-        i32 = IntegerType.get_signless(32, module.context)
         for kernel in kernels(module):
             if NUM_WARPS_ATTRIBUTE in kernel.attributes:
                 continue
-            warps = _hint(kernel, target.hint_key) or _choose(kernel)
-            kernel.attributes[NUM_WARPS_ATTRIBUTE] = IntegerAttr.get(i32, warps)
+            set_num_warps(kernel, _hint(kernel, target.hint_key) or _choose(kernel))
 
 
 def num_warps_of(kernel: Operation) -> int:
@@ -54,10 +53,19 @@ def num_warps_of(kernel: Operation) -> int:
     return IntegerAttr(kernel.attributes[NUM_WARPS_ATTRIBUTE]).value
 
 
+def set_num_warps(kernel: Operation, warps: int) -> None:
+    i32 = IntegerType.get_signless(32, kernel.context)
+    kernel.attributes[NUM_WARPS_ATTRIBUTE] = IntegerAttr.get(i32, warps)
+
+
 def block_threads(kernel: Operation) -> int:
-    """Threads of a block: the kernel's warps, and those of a producer beside them."""
-    specialised = any(op.operation.name == "tile_gpu.specialize" for op in walk(kernel))
-    return 32 * (num_warps_of(kernel) + (PRODUCER_WARPS if specialised else 0))
+    """Threads of a block: the kernel's warps, or the sets of them that a specialised kernel has,
+    and the producer beside them."""
+    warps = num_warps_of(kernel)
+    for op in walk(kernel):
+        if op.operation.name == "tile_gpu.specialize":
+            return 32 * (warps * int_attr(op, "replicas", 1) + PRODUCER_WARPS)
+    return 32 * warps
 
 
 def _hint(kernel: Operation, key: str) -> int | None:

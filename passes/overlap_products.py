@@ -112,9 +112,9 @@ class _Rewrite:
         then = b.block(guard.regions[0])
         then.append(self.loop)
         with b.at(then):
-            b.create("scf.yield", self._wait_for_all())
+            b.create("scf.yield", self._after_wait(list(self.loop.results)))
         with b.at(b.block(guard.regions[1])):
-            b.create("scf.yield", initial)
+            b.create("scf.yield", self._after_wait(initial))
         b.point = InsertionPoint.at_block_terminator(self.body)
         b.create("tile_gpu.dot_wait", attributes={"pending": b.i64_attr(len(self.products))})
 
@@ -124,11 +124,13 @@ class _Rewrite:
             "ult" if has_flag(self.loop.opview, "unsignedCmp") else "slt", lower, upper
         )
 
-    def _wait_for_all(self) -> list[Value]:
-        """The loop's results, its accumulators as they are after the wait."""
+    def _after_wait(self, values: list[Value]) -> list[Value]:
+        """What the loop carries, its accumulators as they are after a wait for all products. Where
+        there was no round, the wait keeps LLVM from computing with the initial values in advance,
+        which would again make the two cases meet too early."""
         b = self.builder
         carried = list(self.body.arguments)[1:]
-        results = list(self.loop.results)
+        results = list(values)
         flying = [carried.index(product.acc) for product in self.products]
         operands = [results[i] for i in flying]
         wait = b.create(

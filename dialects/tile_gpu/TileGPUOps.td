@@ -721,7 +721,8 @@ def TileGPU_TakeTurnOp : TileGPU_Op<"take_turn", [MemoryEffects<[MemRead, MemWri
 
 def TileGPU_PassTurnOp : TileGPU_Op<"pass_turn", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "let the next replica take its turn";
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins Optional<I1>:$predicate);
+  let assemblyFormat = "(`if` $predicate^)? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,6 +72,12 @@ class SharedBuffer:
     offset: int
 
 
+#: Where this thread stands, and what was computed from that.
+_PLACE = (
+    "thread", "warp", "replica", "num_replicas", "_barrier", "_coordinates", "_prologue_end",
+)  # fmt: skip
+
+
 class Lowering:
     """Values of tile_gpu and what they became, and where this thread stands in its block."""
 
@@ -100,7 +106,10 @@ class Lowering:
         #: Values needed everywhere are built before this operation, so that they dominate.
         self._prologue_end = self._anchor()
         #: number of the barrier that all threads here meet at, None for that of the whole block
-        self._barrier: int | None = None
+        self._barrier: Value | None = None
+        #: of how many sets of specialised warps this is one, and which (i32)
+        self.num_replicas = 1
+        self.replica = b.c32(0)
 
     # ---- values ------------------------------------------------------------------------------
 
@@ -172,15 +181,26 @@ class Lowering:
         return b.create("arith.constant", [], [b.i32], {"value": b.i32_attr(0)})
 
     @contextlib.contextmanager
-    def some_warps(self, barrier: int) -> Iterator[None]:
-        """What is built inside runs in the first `num_warps` warps of a block with more; they meet
-        at a barrier of their own, and values that only they need are built here."""
-        saved = self._prologue_end, self._coordinates, self._barrier
-        self._prologue_end, self._coordinates, self._barrier = self._anchor(), {}, barrier
+    def consumers(self, replicas: int, first_barrier: int) -> Iterator[None]:
+        """What is built inside runs in the first warps of a block with more, in `replicas` sets of
+        `num_warps`. Each set counts its threads from 0 and meets at a barrier of its own; values
+        that only they need are built here."""
+        saved = {name: getattr(self, name) for name in _PLACE}
+        b = self.builder
+        self.num_replicas = replicas
+        if replicas > 1:
+            warps = b.c32(self.num_warps)
+            self.replica = b.op("arith.divui", [self.warp, warps], b.i32)
+            self.warp = b.op("arith.remui", [self.warp, warps], b.i32)
+            threads = b.c32(32 * self.num_warps)
+            self.thread = b.op("arith.remui", [self.thread, threads], b.i32)
+        self._barrier = b.add(self.replica, b.c32(first_barrier))
+        self._coordinates, self._prologue_end = {}, self._anchor()
         try:
             yield
         finally:
-            self._prologue_end, self._coordinates, self._barrier = saved
+            for name in _PLACE:
+                setattr(self, name, saved[name])
 
     def barrier(self) -> None:
         """Waits for all threads that run this code."""
@@ -189,7 +209,7 @@ class Lowering:
             b.create("gpu.barrier")
             return
         attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
-        operands = [b.c32(self._barrier), b.c32(32 * self.num_warps)]
+        operands = [self._barrier, b.c32(32 * self.num_warps)]
         b.create("nvvm.barrier", operands, attributes=attributes)
 
     def fence_async(self) -> None:

@@ -22,10 +22,17 @@ _SWIZZLE_PERIOD = 8
 def _alloc(ctx: Lowering, op: OpView) -> None:
     info = buffer_info(op.operation.results[0].type)
     offset = int_attr(op, "offset")
-    memref = ctx.in_prologue(
-        lambda: view(ctx, info, ctx.builder.constant(offset, ctx.builder.index))
-    )
+    memref = ctx.in_prologue(lambda: view(ctx, info, _start(ctx, info, offset)))
     ctx.buffers[op.operation.results[0]] = SharedBuffer(info, memref, offset)
+
+
+def _start(ctx: Lowering, info: BufferInfo, offset: int) -> Value:
+    """Where a buffer starts (index): of a buffer among replicated warps, each set has its own."""
+    b = ctx.builder
+    if ctx.num_replicas == 1:
+        return b.constant(offset, b.index)
+    place = b.add(b.mul(ctx.replica, b.c32(info.bytes)), b.c32(offset))
+    return b.op("arith.index_cast", [place], b.index)
 
 
 def view(ctx: Lowering, info: BufferInfo, byte_shift: Value) -> Value:
@@ -52,7 +59,7 @@ def _barrier(ctx: Lowering, op: OpView) -> None:
 
 
 def address(ctx: Lowering, buffer: SharedBuffer) -> Value:
-    """Where a buffer starts in the shared window (i32), as instructions without a memref want it."""
+    """Where a buffer starts in the shared window (i32), for instructions without memrefs."""
     b = ctx.builder
     index = b.op("memref.extract_aligned_pointer_as_index", [buffer.memref], b.index)
     return b.op("arith.index_cast", [index], b.i32)

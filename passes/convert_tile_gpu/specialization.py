@@ -8,8 +8,10 @@ from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 
-#: Barrier 0 is that of the whole block.
+#: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
+#: warpgroup (`tensor_stores`), and of each replica's turn.
 _CONSUMER_BARRIER = 1
+_TURN_BARRIER = 8
 #: Labels are local to the braces. A failed attempt has already waited for a while.
 _WAIT = (
     "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
@@ -19,20 +21,20 @@ _WAIT = (
 
 @lowers("tile_gpu.specialize")
 def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
-    b = ctx.builder
-    producing = b.compare("uge", ctx.warp, b.c32(ctx.num_warps))
+    b, consumer_warps = ctx.builder, ctx.num_warps * int_attr(op, "replicas", 1)
+    producing = b.compare("uge", ctx.warp, b.c32(consumer_warps))
     branch = b.create("scf.if", [producing], regions=2)
     fewer, more = list(op.registers) if op.registers is not None else (None, None)
     with b.at(b.block(branch.regions[0])):
         _set_registers(ctx, "decrease", fewer)
-        first = b.compare("eq", ctx.thread, b.c32(32 * ctx.num_warps))
+        first = b.compare("eq", ctx.thread, b.c32(32 * consumer_warps))
         with ctx.only_if(first):
             for inner in op.producer.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
     with b.at(b.block(branch.regions[1])):
         _set_registers(ctx, "increase", more)
-        with ctx.some_warps(_CONSUMER_BARRIER):
+        with ctx.consumers(int_attr(op, "replicas", 1), _CONSUMER_BARRIER):
             for inner in op.consumers.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
@@ -47,6 +49,44 @@ def _set_registers(ctx: Lowering, action: str, count: int | None) -> None:
         "regCount": b.i32_attr(count),
     }
     b.create("nvvm.setmaxregister", attributes=attributes)
+
+
+@lowers("tile_gpu.replica")
+def _replica(ctx: Lowering, op: OpView) -> None:
+    ctx.set(op, [ctx.replica])
+
+
+@lowers("tile_gpu.take_turn")
+def _take_turn(ctx: Lowering, op: OpView) -> None:
+    b = ctx.builder
+    attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
+    b.create("nvvm.barrier", _turn(ctx, ctx.replica), attributes=attributes)
+
+
+@lowers("tile_gpu.pass_turn")
+def _pass_turn(ctx: Lowering, op: tile_gpu.PassTurnOp) -> None:
+    b = ctx.builder
+    other = b.sub(b.c32(ctx.num_replicas - 1), ctx.replica)
+    passes = b.constant(True, b.i1) if op.predicate is None else ctx.scalar(op.predicate)
+    _if(ctx, "bar.arrive $1, $2;", passes, _turn(ctx, other))
+
+
+def _if(ctx: Lowering, instruction: str, condition: Value, operands: list[Value]) -> None:
+    """An instruction under a predicate. A branch would end the block of code in which accumulators
+    are in flight, and ptxas would have products wait there (C7517)."""
+    b = ctx.builder
+    flag = b.op("arith.extui", [condition], b.i32)
+    text = f"{{ .reg .pred p; setp.ne.b32 p, $0, 0; @p {instruction} }}"
+    ctx.asm(
+        text, ",".join(["r"] * (1 + len(operands))) + ",~{memory}", [flag, *operands], None, True
+    )
+
+
+def _turn(ctx: Lowering, replica: Value) -> list[Value]:
+    """The barrier of a replica's turn, at which both replicas meet."""
+    b = ctx.builder
+    threads = 32 * ctx.num_warps * ctx.num_replicas
+    return [b.add(replica, b.c32(_TURN_BARRIER)), b.c32(threads)]
 
 
 @lowers("tile_gpu.mbarrier_init")
@@ -70,18 +110,15 @@ def _barrier(ctx: Lowering, value: Value) -> Value:
     return address(ctx, ctx.buffers[value])
 
 
-_ARRIVAL = {"scope": "#nvvm.mem_scope<cta>", "relaxed": "false"}
-
-
-def _arrival(ctx: Lowering) -> dict:
-    return {name: ctx.builder.attribute(text) for name, text in _ARRIVAL.items()}
-
-
 @lowers("tile_gpu.mbarrier_expect")
 def _mbarrier_expect(ctx: Lowering, op: tile_gpu.MbarrierExpectOp) -> None:
     b = ctx.builder
     operands = [_pointer(ctx, _barrier(ctx, op.barrier)), b.c32(int_attr(op, "bytes"))]
-    b.create("nvvm.mbarrier.arrive.expect_tx", operands, attributes=_arrival(ctx))
+    attributes = {
+        "scope": b.attribute("#nvvm.mem_scope<cta>"),
+        "relaxed": b.attribute("false"),
+    }
+    b.create("nvvm.mbarrier.arrive.expect_tx", operands, attributes=attributes)
 
 
 @lowers("tile_gpu.mbarrier_arrive")
@@ -89,12 +126,11 @@ def _mbarrier_arrive(ctx: Lowering, op: tile_gpu.MbarrierArriveOp) -> None:
     """By the first lane. Its warp has come this far as a whole: the products that read the stage
     are done for all of its lanes at once."""
     b = ctx.builder
-    place = _pointer(ctx, _barrier(ctx, op.barrier))
     arrives = b.compare("eq", ctx.lane, b.c32(0))
     if op.predicate is not None:
         arrives = b.op("arith.andi", [arrives, ctx.scalar(op.predicate)], b.i1)
-    with ctx.only_if(arrives):
-        b.create("nvvm.mbarrier.arrive", [place], [b.i64], _arrival(ctx))
+    instruction = "mbarrier.arrive.shared::cta.b64 _, [$1];"
+    _if(ctx, instruction, arrives, [_barrier(ctx, op.barrier)])
 
 
 @lowers("tile_gpu.mbarrier_wait")

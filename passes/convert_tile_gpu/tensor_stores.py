@@ -20,7 +20,7 @@ from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.vectors import pack
 
 #: Named barriers of the warpgroups start here; those below belong to more threads.
-_FIRST_BARRIER = 2
+_FIRST_BARRIER = 3
 _GROUP_THREADS = 128
 #: Rows and columns of a matrix of stmatrix.
 _MATRIX = 8
@@ -67,7 +67,10 @@ class _TensorStore:
         self.rows = self.tile.info.shape[0] // grid.rows
         self.columns = self.tile.info.shape[1] // grid.columns
         group = b.op("arith.divui", [ctx.warp, b.c32(4)], b.i32)
-        self.barrier = b.add(group, b.c32(_FIRST_BARRIER))
+        groups = b.mul(ctx.replica, b.c32(ctx.num_warps // 4))
+        self.barrier = b.add(b.add(group, groups), b.c32(_FIRST_BARRIER))
+        #: Each replica has its share of the stages.
+        self.stages = self.ring.stages // ctx.num_replicas
         self.leads = _leads(ctx)
         self.origin = self._origin(group, grid, [ctx.scalar(start) for start in op.starts])
         self.base = self._base(group, grid, address(ctx, ctx.buffers[op.ring]))
@@ -87,14 +90,15 @@ class _TensorStore:
         column = b.op("arith.divui", [group, b.c32(grid.rows)], b.i32)
         down = b.mul(row, b.c32(ROWS * self.ring.pitch_bytes))
         right = b.mul(column, b.c32(self.ring.num_rows * self.ring.pitch_bytes))
-        return b.add(ring, b.add(down, right))
+        first = b.mul(self.ctx.replica, b.c32(self.stages * self.ring.stage_bytes))
+        return b.add(b.add(ring, first), b.add(down, right))
 
     def run(self) -> None:
         width, slices = self.box.shape[1], 0
         write = _write_matrices if self.box.element_bytes == 2 else _write_pairs
         for row in range(0, self.rows, ROWS):
             for column in range(0, self.columns, width):
-                stage = slices % self.ring.stages
+                stage = slices % self.stages
                 self._store_slice(write, (row, column), stage)
                 slices += 1
 
@@ -103,7 +107,7 @@ class _TensorStore:
         offset = stage * self.ring.stage_bytes
         place = b.add(self.base, b.c32(offset)) if offset else self.base
         with ctx.only_if(self.leads):
-            _wait_for_copies(ctx, self.ring.stages - 1)
+            _wait_for_copies(ctx, self.stages - 1)
         self._meet()
         write(ctx, self.tile, corner, self.box, place)
         ctx.fence_async()

@@ -14,6 +14,8 @@ A ring of buffers with two mbarriers a stage joins the two. Both count stages an
 all loops around the loads, so that the producer of a kernel that loops over tiles fetches the
 next tile's operands while the consumers finish the last one.
 
+Consumers of middle-sized tiles play ping-pong (`ping_pong.py`).
+
 Kernels that order their memory accesses with other blocks or among themselves stay as they are:
 copies go past the order of ordinary accesses.
 """
@@ -27,8 +29,9 @@ from tileir.compiler.builder import Builder
 from tileir.ir import Block, InsertionPoint, Operation, OpView
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
 from tileir.passes.specialize_warps.consumers import Consumers
+from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
 from tileir.passes.specialize_warps.stores import replace_stores
@@ -63,16 +66,20 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     body = kernel.regions[0].blocks[0]
     *work, end = list(body)
     b = Builder(InsertionPoint(end), end.location)
-    plan.allocate(b)
     attributes = {}
     registers = _REGISTERS.get(num_warps_of(kernel) // 4)
     if registers:
         attributes["registers"] = b.attribute(f"array<i64: {registers[0]}, {registers[1]}>")
+    ping_pong = PingPong.of(kernel, plan)
+    if ping_pong is not None:
+        set_num_warps(kernel, num_warps_of(kernel) // REPLICAS)
+        attributes["replicas"] = b.i64_attr(REPLICAS)
+    plan.allocate(b, REPLICAS if ping_pong is not None else 1)
     split = b.create("tile_gpu.specialize", attributes=attributes, regions=2)
     producer, consumers = (b.block(region) for region in split.regions)
     Producer(b, plan).fill(producer, body)
     _move(work, plan, consumers)
-    Consumers(plan).rewrite(consumers)
+    Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
 
 

@@ -8,6 +8,7 @@ from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Region, Value
+from tileir.passes.specialize_warps.ping_pong import PingPong
 from tileir.passes.specialize_warps.plan import Plan, Ring, rings_inside
 from tileir.passes.specialize_warps.rings import (
     Position,
@@ -21,14 +22,23 @@ from tileir.passes.specialize_warps.rings import (
 class Consumers:
     """Rewrites the kernel's code in place."""
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: Plan, ping_pong: PingPong | None):
         #: The rings whose loads still stand in the code.
         self.left: list[Ring] = list(plan.rings)
+        self.ping_pong = ping_pong
+        #: With ping-pong: the rounds of a tile, which the other replica's tiles take too.
+        self.skipped: Value | None = None
 
     def rewrite(self, block: Block) -> None:
         location = block.owner.operation.location
         b = Builder(InsertionPoint.at_block_begin(block), location)
-        self._block(block, {ring: Position.start(b) for ring in self.left})
+        start = {ring: Position.start(b) for ring in self.left}
+        if self.ping_pong is not None:
+            b.point = InsertionPoint(self.ping_pong.tiles)
+            self.skipped = self.ping_pong.count_rounds(b)
+            before = b.mul(self.ping_pong.share_tiles(b), self.skipped)
+            start = {ring: at.advance(b, ring, before) for ring, at in start.items()}
+        self._block(block, start)
 
     def _block(self, block: Block, positions: Positions) -> Positions:
         """Rewrites `block`, which starts at `positions`; returns those at its end."""
@@ -95,16 +105,18 @@ class Consumers:
         types = [r.type for r in old] + [v.type for v in here]
         attributes = dict(op.attributes.items())
         new = b.create(op.name, operands, types, attributes, len(op.regions))
+        skips = self.ping_pong is not None and op == self.ping_pong.tiles
         for before, after in zip(op.regions, new.regions, strict=True):
-            self._region(b, before, after, rings, positions)
+            self._region(b, before, after, rings, positions, skips)
         for result, replacement in zip(old, new.results, strict=False):
             result.replace_all_uses_with(replacement)
         op.erase()
         return unflatten(rings, list(new.results)[len(old) :])
 
     def _region(
-        self, b: Builder, before: Region, after: Region, rings: list[Ring], positions: Positions
-    ) -> None:
+        self, b: Builder, before: Region, after: Region, rings: list[Ring],
+        positions: Positions, skips: bool,
+    ) -> None:  # fmt: skip
         if not len(before.blocks):
             with b.at(b.block(after)):
                 b.create("scf.yield", flatten(positions, rings))
@@ -122,6 +134,9 @@ class Consumers:
         if is_loop:
             inner = positions | unflatten(rings, list(block.arguments)[len(types) :])
         end = self._block(block, inner)
+        if skips:
+            b = _before_terminator(block)
+            end = {ring: at.advance(b, ring, self.skipped) for ring, at in end.items()}
         _extend_terminator(block, flatten(end, rings))
 
 

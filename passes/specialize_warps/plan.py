@@ -112,8 +112,9 @@ class Plan:
                 ring.stages = stages
         return stages >= 2 + any(ring.in_flight for ring in self.rings)
 
-    def allocate(self, b: Builder) -> None:
-        """Makes the rings, their barriers, and the maps, before the specialised part."""
+    def allocate(self, b: Builder, replicas: int) -> None:
+        """Makes the rings, their barriers, and the maps, before the specialised part, for so many
+        sets of consumers."""
         for ring in self.rings:
             for fetch in ring.fetches:
                 fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch))
@@ -122,7 +123,7 @@ class Plan:
             ring.full = self._barriers(b, ring, 1)
             ring.empty = self._barriers(b, ring, num_warps_of(self.kernel))
         for store in self.stores:
-            store.allocate(b)
+            store.allocate(b, replicas)
         b.create("tile_gpu.barrier")
 
     def _barriers(self, b: Builder, ring: Ring, arrivals: int) -> Value:

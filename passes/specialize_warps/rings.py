@@ -30,6 +30,17 @@ class Position:
             b.op("arith.select", [wraps, flipped, self.parity], b.i32),
         )
 
+    def advance(self, b: Builder, ring: Ring, rounds: Value) -> Position:
+        """After so many rounds (i32)."""
+        stages = b.c32(ring.stages)
+        total = b.add(self.stage, rounds)
+        laps = b.op("arith.divui", [total, stages], b.i32)
+        odd = b.op("arith.andi", [laps, b.c32(1)], b.i32)
+        return Position(
+            b.op("arith.remui", [total, stages], b.i32),
+            b.op("arith.xori", [self.parity, odd], b.i32),
+        )
+
     def previous_stage(self, b: Builder, ring: Ring) -> Value:
         first = b.compare("eq", self.stage, b.c32(0))
         before = b.sub(self.stage, b.c32(1))

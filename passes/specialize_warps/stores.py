@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, int_attr, keyword
@@ -30,12 +30,16 @@ class TensorStore:
     map: Value | None = None
     buffers: Value | None = None
 
-    def allocate(self, b: Builder) -> None:
-        """Describes the tensor and makes the buffers."""
+    def allocate(self, b: Builder, replicas: int) -> None:
+        """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
         tensor = [_at_top(b, value, known) for value in _tensor_of(self.store)]
+        shape = list(self.ring.shape)
+        # The kernel's warps were split among the replicas, each of which stores whole tiles.
+        shape[0] //= replicas
+        ring = replace(self.ring, shape=tuple(shape), stages=replicas * self.ring.stages)
         self.map = describe_tensor(b, self.box, tensor)
-        self.buffers = b.create("tile_gpu.alloc", results=[b.type(str(self.ring))]).results[0]
+        self.buffers = b.create("tile_gpu.alloc", results=[b.type(str(ring))]).results[0]
 
     def replace(self) -> None:
         """Puts the tensor store where the store was."""

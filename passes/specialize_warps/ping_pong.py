@@ -1,0 +1,117 @@
+"""Ping-pong: two sets of consumers, each with tiles of its own, in turns.
+
+While one warpgroup stores its tile, the other multiplies the next, so that the tensor cores never
+wait for an epilogue. Tile t goes to replica t % 2; the ring of fetched operands stays one, so each
+replica skips the rounds that are the other's.
+
+A replica looks at the ring only in its turn: the parity of a barrier says nothing to one who is
+more than one round away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.tile_types import tile_of
+from tileir.dialects import tile_gpu
+from tileir.ir import Block, InsertionPoint, Operation, Value
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.walk import walk
+
+REPLICAS = 2
+_WARPS_OF_REPLICA = 4
+#: The accumulator that suits: smaller tiles wait for operands, larger ones do not fit a warpgroup.
+_TILE = (128, 128)
+
+
+@dataclass
+class PingPong:
+    """The loop over tiles, and the loop over k inside it that reads the ring."""
+
+    tiles: Operation
+    rounds: Operation
+
+    @staticmethod
+    def of(kernel: Operation, plan: Plan) -> PingPong | None:
+        """How to play ping-pong in `kernel`; None if it does not suit: there must be one ring, in
+        one loop of the same number of rounds for every tile."""
+        products = [op for op in walk(kernel) if isinstance(op, tile_gpu.DotOp)]
+        if len(plan.rings) != 1 or len(products) != 1 or not plan.rings[0].in_flight:
+            return None
+        if tile_of(products[0].result).shape != _TILE or num_warps_of(kernel) != 8:
+            return None
+        rounds = plan.rings[0].block.owner.operation
+        tiles = _loop_around(rounds)
+        if tiles is None or len(tiles.results) or tiles.block != kernel.regions[0].blocks[0]:
+            return None
+        bounds = list(rounds.operands)[:3]
+        fixed = all(_defined_outside(value, tiles) for value in bounds)
+        return PingPong(tiles, rounds) if fixed else None
+
+    def share_tiles(self, b: Builder) -> Value:
+        """Lets this replica do every other tile. Returns which replica it is (i32); `b` stands at
+        the start of the consumers."""
+        replica = b.op("tile_gpu.replica", [], b.i32)
+        lower, upper, step = list(self.tiles.operands)[:3]
+        some = b.compare("slt", lower, upper)
+        second = b.compare("ne", replica, b.c32(0))
+        # The first tile is replica 0's turn.
+        b.create("tile_gpu.pass_turn", [b.op("arith.andi", [second, some], b.i1)])
+        mine = _resized(b, replica, step.type)
+        self.tiles.operands[0] = b.add(lower, b.mul(mine, step))
+        self.tiles.operands[2] = b.mul(step, b.constant(REPLICAS, step.type))
+        self._take_turns(upper, step)
+        return replica
+
+    def _take_turns(self, upper: Value, step: Value) -> None:
+        """Around the loop over k of every tile. The turn passes as soon as all products are issued,
+        if there is a next tile."""
+        body = self.tiles.regions[0].blocks[0]
+        guard = self.rounds
+        while guard.block != body:
+            guard = guard.parent.operation
+        b = Builder(InsertionPoint(guard), guard.location)
+        following = b.add(body.arguments[0], step)
+        more = b.compare("slt", following, upper)
+        b.create("tile_gpu.take_turn")
+        ends = [InsertionPoint.after(self.rounds)]
+        if guard.name == "scf.if":
+            ends.append(InsertionPoint.at_block_begin(guard.regions[1].blocks[0]))
+        for end in ends:
+            Builder(end, guard.location).create("tile_gpu.pass_turn", [more])
+
+    def count_rounds(self, b: Builder) -> Value:
+        """Rounds of the ring that a tile takes (i32)."""
+        lower, upper, step = list(self.rounds.operands)[:3]
+        distance = b.sub(upper, lower)
+        up = b.sub(b.add(distance, step), b.constant(1, step.type))
+        rounds = b.op("arith.divsi", [up, step], step.type)
+        none = b.compare("sle", upper, lower)
+        zero = b.constant(0, step.type)
+        return _resized(b, b.op("arith.select", [none, zero, rounds], step.type), b.i32)
+
+
+def _loop_around(op: Operation) -> Operation | None:
+    parent = op.parent.operation
+    while parent.name == "scf.if":
+        parent = parent.parent.operation
+    return parent if parent.name == "scf.for" else None
+
+
+def _defined_outside(value: Value, loop: Operation) -> bool:
+    owner = value.owner
+    op = owner.owner.operation if isinstance(owner, Block) else owner.operation
+    while op is not None and op.name != "gpu.func":
+        if op == loop:
+            return False
+        op = op.parent.operation
+    return True
+
+
+def _resized(b: Builder, value: Value, type_) -> Value:
+    if value.type == type_:
+        return value
+    narrower = type_.width < value.type.width
+    return b.op("arith.trunci" if narrower else "arith.extui", [value], type_)
