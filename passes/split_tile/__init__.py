@@ -29,6 +29,8 @@ EXTENDED_ATTRIBUTE = "cuda_tile.extended"
 #: Registers of a thread that a warp of a kernel with few warps may fill with one tile.
 _WORDS_PER_THREAD = 128
 _THREADS_PER_WARP = 32
+#: Warps that a block may have.
+_LARGEST_BLOCK = 32
 
 
 @dataclass(frozen=True)
@@ -50,20 +52,28 @@ class SplitTile(ModulePass):
     def apply(self, module: Operation) -> None:
         for entry in entries(module):
             limits = Limits(self._budget_of(entry, module), self.rows, self.columns)
-            found = make_plan(entry, limits, _is_extended(entry))
-            if found is None:
-                continue
-            emit_remark(plain_location(found.place.location), found.remark(limits.budget))
-            if isinstance(found, Plan):
-                Slicer(found).run()
+            while _split(entry, limits):
+                pass
 
     def _budget_of(self, entry: Operation, module: Operation) -> int:
         """The budget, less where a hint leaves the kernel with few warps."""
         hints = entry.attributes.get("optimization_hints")
         warps = hint(hints, target_of(module).hint_key, "num_worker_warps_per_cta")
-        if not warps:
+        if warps is None or not 1 <= warps <= _LARGEST_BLOCK:
             return self.budget
         return min(self.budget, warps * _THREADS_PER_WARP * _WORDS_PER_THREAD)
+
+
+def _split(entry: Operation, limits: Limits) -> bool:
+    """Splits a kernel along one dimension, if it must be; true if that is not enough."""
+    found = make_plan(entry, limits, _is_extended(entry))
+    if found is None:
+        return False
+    emit_remark(plain_location(found.place.location), found.remark(limits.budget))
+    if not isinstance(found, Plan):
+        return False
+    Slicer(found).run()
+    return found.is_partial
 
 
 def _is_extended(entry: Operation) -> bool:

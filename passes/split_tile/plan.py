@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tileir.compiler.ir_util import defining_op
@@ -51,13 +50,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a kernel that needs `words` registers is to be sliced."""
+    """How a kernel that needs `words` registers is to be sliced; a partial plan does not make it
+    fit yet."""
 
     scope: Scope
     factor: int
     needs: Needs
     facts: AxisAnalysis
     words: int = 0
+    is_partial: bool = False
 
     @property
     def place(self) -> OpView:
@@ -91,11 +92,11 @@ def demand_of(needs: Needs, budget: int) -> int:
 
 def _may_exceed(entry: Operation, budget: int) -> bool:
     """A quick look that spares most kernels the analysis."""
-    accumulated, enough = 0, budget // 2
+    accumulated = 0
     for op in walk_block(entry.regions[0].blocks[0]):
         words = max((words_of(result.type) for result in op.operation.results), default=0)
         accumulated += words if op.operation.name in PRODUCTS else 0
-        if max(words, accumulated) > enough:
+        if words > budget // 2 or accumulated > budget:
             return True
     return False
 
@@ -113,48 +114,78 @@ def make_plan(entry: Operation, limits: Limits, is_extended: bool) -> Plan | Ref
     least = max(2, -(-registers_of(uncut) // budget))
     if not any(op.operation.name in STORES for op in walk_block(entry.regions[0].blocks[0])):
         return replace(nothing_stored(entry), words=words)
+    searches = [_Search(entry, scope, limits, is_extended, facts) for scope in scopes_of(entry)]
     refusals: list[Refusal] = []
-    for scope in scopes_of(entry):
-        found = _plan_in(entry, scope, least, limits, is_extended, facts)
+    for search in searches:
+        found = search.fitting(least)
         if isinstance(found, Plan):
             return replace(found, words=words)
         refusals.append(found)
+    for search, refusal in zip(searches, refusals, strict=True):
+        found = search.partial(registers_of(uncut), least) if refusal.is_too_short else None
+        if found is not None:
+            return replace(found, words=words)
     return replace(max(refusals, key=lambda refusal: refusal.weight), words=words)
 
 
-def _plan_in(
-    entry: Operation,
-    scope: Scope,
-    least: int,
-    limits: Limits,
-    is_extended: bool,
-    facts: AxisAnalysis,
-) -> Plan | Refusal:
-    """A plan with the loop over slices in `scope`, of as few slices as will do, `least` or more."""
-    refusal = leaves_scope(scope) or find_unrepeatable(scope)
-    if refusal is not None:
-        return refusal
-    stores = [op for op in scope.operations() if op.operation.name in STORES]
-    stores.sort(key=lambda op: -tile_type(tile_of(op)).num_elements)
-    for factor in _factors(stores[0], least, is_extended):
-        found = _plan_with(Needs(entry, scope, factor, facts), stores, limits)
-        if isinstance(found, Needs):
-            return Plan(scope, factor, found, facts)
-        refusal = refusal or found
-        if found.is_final:
-            break
-    return refusal or cannot_cut(stores[0], least)
+@dataclass(frozen=True)
+class _Search:
+    """Plans with the loop over slices in one scope."""
 
+    entry: Operation
+    scope: Scope
+    limits: Limits
+    is_extended: bool
+    facts: AxisAnalysis
 
-def _factors(store: OpView, least: int, is_extended: bool) -> Iterator[int]:
-    """Numbers of slices, at least `least`, into which the largest store can be cut."""
-    found: set[int] = set()
-    for size in shape_of(tile_of(store)):
-        found |= {k for k in range(1, math.isqrt(size) + 1) if size % k == 0}
-        found |= {size // k for k in found if size % k == 0}
-    for factor in sorted(found):
-        if factor >= least and (is_extended or factor & (factor - 1) == 0):
-            yield factor
+    def fitting(self, least: int) -> Plan | Refusal:
+        """A plan of as few slices as will do, `least` or more."""
+        refusal = leaves_scope(self.scope) or find_unrepeatable(self.scope)
+        if refusal is not None:
+            return refusal
+        stores = self._stores()
+        for factor in self._factors(stores[0]):
+            if factor < least:
+                continue
+            found = self._plan(factor, stores, self.limits)
+            if isinstance(found, Plan):
+                return found
+            refusal = refusal or found
+            if found.is_final:
+                break
+        return refusal or cannot_cut(stores[0], least)
+
+    def partial(self, words: int, least: int) -> Plan | None:
+        """Where no dimension is long enough: a plan of as many slices as there can be, in which no
+        large tile stays whole. Its slices are to be split again."""
+        stores = self._stores()
+        for factor in reversed(self._factors(stores[0])):
+            if not 1 < factor < least:
+                continue
+            found = self._plan(factor, stores, replace(self.limits, budget=-(-words // factor)))
+            if isinstance(found, Plan):
+                return replace(found, is_partial=True)
+        return None
+
+    def _stores(self) -> list[OpView]:
+        """The stores inside, the largest first."""
+        stores = [op for op in self.scope.operations() if op.operation.name in STORES]
+        return sorted(stores, key=lambda op: -tile_type(tile_of(op)).num_elements)
+
+    def _plan(self, factor: int, stores: list[OpView], limits: Limits) -> Plan | Refusal:
+        needs = Needs(self.entry, self.scope, factor, self.facts)
+        found = _plan_with(needs, stores, limits)
+        if isinstance(found, Refusal):
+            return found
+        return Plan(self.scope, factor, found, self.facts)
+
+    def _factors(self, store: OpView) -> list[int]:
+        """Numbers of slices into which a store can be cut."""
+        found: set[int] = set()
+        for size in shape_of(tile_of(store)):
+            found |= {k for k in range(1, math.isqrt(size) + 1) if size % k == 0}
+            found |= {size // k for k in found if size % k == 0}
+        return sorted(k for k in found if self.is_extended or k & (k - 1) == 0)
 
 
 def _plan_with(base: Needs, stores: list[OpView], limits: Limits) -> Needs | Refusal:

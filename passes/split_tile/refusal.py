@@ -30,7 +30,8 @@ class Refusal:
     """The operation that stands in the way, the reason and the remedy.
 
     Of the refusals of several scopes, that of the largest weight is told. `words` is what the
-    kernel needs. A final refusal holds for any larger number of slices, too.
+    kernel needs. A final refusal holds for any larger number of slices, too; `is_too_short` says
+    that only the lengths of dimensions are in the way.
     """
 
     place: OpView | Operation
@@ -39,6 +40,7 @@ class Refusal:
     weight: int = 1
     words: int = 0
     is_final: bool = False
+    is_too_short: bool = False
 
     def remark(self, budget: int) -> str:
         return f"{too_large(self.words, budget)}, and are not split: {self.reason}; {self.remedy}"
@@ -91,7 +93,8 @@ def nothing_stored(entry: Operation) -> Refusal:
 
 
 def cannot_cut(store: OpView, factor: int) -> Refusal:
-    return Refusal(store, f"no dimension of the tile stored here can be cut into {factor} slices")
+    reason = f"no dimension of the tile stored here can be cut into {factor} slices"
+    return Refusal(store, reason, is_too_short=True)
 
 
 def too_thin(product: OpView, factor: int) -> Refusal:

@@ -130,14 +130,22 @@ cuda_tile.module @kernels {
 
 // -----
 
+// The 16 slices that would fit are more than a dimension is long, and the sum needs all elements.
+
 cuda_tile.module @kernels {
-  entry @too_small(%p: tile<ptr<f32>>) {
+  entry @too_short(%p: tile<ptr<f32>>) {
     %zero = constant <i32: 0> : tile<i32>
-    %x = constant <f32: 1.0> : tile<4x4x4x4x4xf32>
+    %x = constant <f32: 1.0> : tile<1024xf32>
+    %y = scan %x dim=0 reverse=false identities=[0.0 : f32] : tile<1024xf32> -> tile<1024xf32>
+    (%e: tile<f32>, %s: tile<f32>) {
+      %r = addf %e, %s : tile<f32>
+      yield %r : tile<f32>
+    }
+    %z = reshape %y : tile<1024xf32> -> tile<4x4x4x4x4xf32>
     %a = make_tensor_view %p, shape = [4, 4, 4, 4, 4], strides = [256, 64, 16, 4, 1] : tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>
     %av = make_partition_view %a : partition_view<tile=(4x4x4x4x4), tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>>
     // expected-remark @+1 {{no dimension of the tile stored here can be cut into 16 slices}}
-    %t = store_view_tko weak %x, %av[%zero, %zero, %zero, %zero, %zero] : tile<4x4x4x4x4xf32>, partition_view<tile=(4x4x4x4x4), tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>>, tile<i32> -> token
+    %t = store_view_tko weak %z, %av[%zero, %zero, %zero, %zero, %zero] : tile<4x4x4x4x4xf32>, partition_view<tile=(4x4x4x4x4), tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>>, tile<i32> -> token
     return
   }
 }

@@ -324,3 +324,25 @@ cuda_tile.module @kernels attributes {cuda_tile.extended} {
     return
   }
 }
+
+// -----
+
+// 16 slices would fit, but no dimension is that long: 4 slices along one, each in 4 along the next.
+// The address of a slice is its index along both.
+
+cuda_tile.module @kernels {
+  // CHECK-LABEL: entry @twice
+  entry @twice(%p: tile<ptr<f32>>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %x = constant <f32: 1.0> : tile<4x4x4x4x4xf32>
+    %a = make_tensor_view %p, shape = [4, 4, 4, 4, 4], strides = [256, 64, 16, 4, 1] : tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>
+    %av = make_partition_view %a : partition_view<tile=(4x4x4x4x4), tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>>
+    // CHECK: for %[[I:.*]] in (%{{.*}} to %{{.*}}, step %{{.*}}) : tile<i32> {
+    // CHECK:   for %[[J:.*]] in (%{{.*}} to %{{.*}}, step %{{.*}}) : tile<i32> {
+    // CHECK:     store_view_tko weak %{{.*}}, %{{.*}}[%[[I]], %[[J]], %{{.*}}, %{{.*}}, %{{.*}}] : tile<1x1x4x4x4xf32>
+    // expected-remark @+2 {{take 1024 registers (a block has 64 for its largest tile), and are computed in 4 slices}}
+    // expected-remark @+1 {{take 256 registers (a block has 64 for its largest tile), and are computed in 4 slices}}
+    %t = store_view_tko weak %x, %av[%zero, %zero, %zero, %zero, %zero] : tile<4x4x4x4x4xf32>, partition_view<tile=(4x4x4x4x4), tensor_view<4x4x4x4x4xf32, strides=[256,64,16,4,1]>>, tile<i32> -> token
+    return
+  }
+}
