@@ -128,16 +128,16 @@ def _encode(space: AddressSpace, parameter: Variable, value: Any, index: int) ->
     if isinstance(value, PointerTable):
         words = value.words(space.address_of)
         table = space.allocate(words.view(np.uint8), f"the table of parameter {index}")
-        return _number(parameter, table.base, index)
+        return scalar_bytes(parameter, table.base, index)
     if isinstance(value, np.ndarray) and value.ndim:
         if parameter.size != 8:
             raise _mismatch(parameter, value, index)
-        return _number(parameter, space.address_of(value), index)
+        return scalar_bytes(parameter, space.address_of(value), index)
     if isinstance(value, (bytes, bytearray)):
         if len(value) != parameter.size:
             raise _mismatch(parameter, value, index)
         return bytes(value)
-    return _number(parameter, value, index)
+    return scalar_bytes(parameter, value, index)
 
 
 def _simulated(space: AddressSpace, base: int, index: int) -> int:
@@ -163,7 +163,7 @@ def _encode_map(
     return encode(moved)
 
 
-def _number(parameter: Variable, value: Any, index: int) -> bytes:
+def scalar_bytes(parameter: Variable, value: Any, index: int) -> bytes:
     """A scalar as the bytes of the parameter.
 
     PTX often declares floats as bits: what is given decides then.
