@@ -5,8 +5,8 @@
     python benchmarks/kernel_time.py out/gpu/cases.tileir out/peer/cases.tileir [--json FILE]
 
 Needs PyTorch, NumPy and cuda-bindings. Inputs are standard normal. Both bundles are timed in turns,
-several rounds in random order; a row shows the medians in microseconds, what the first achieves (TB/s
-of array bytes, each array counted once), and the ratio second / first.
+several rounds in random order; a row shows the medians in microseconds, what the first achieves
+(TB/s of array bytes, each array counted once), and the ratio second / first.
 """
 
 from __future__ import annotations

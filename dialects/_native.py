@@ -105,6 +105,15 @@ def unwrap_context(context: ir.Context) -> Handle:
     return Handle(_capsule_pointer(context._CAPIPtr, _CONTEXT_NAME))
 
 
+def given_or_current(context: ir.Context | None) -> ir.Context:
+    """`context`, or the one that a `with` statement has made current. Raises ValueError if there
+    is neither."""
+    found = context or ir.Context.current
+    if found is None:
+        raise ValueError("no context is given and none is current: use `with make_context():`")
+    return found
+
+
 def wrap(cls: type, handle: Handle) -> Any:
     """The object of class `ir.Location`, `ir.TypeID`, ... for a handle that is not null."""
     return cls._CAPICreate(_new_capsule(handle.pointer, _CAPSULE_NAMES[cls], None))
@@ -138,7 +147,8 @@ _library = _load()
 
 def function(name: str, result: Any, *arguments: Any) -> Any:
     """A function of the native library with its C signature."""
-    symbol = getattr(_library, name)
+    # By index: attributes are shared, so that one module would change the signature of another.
+    symbol = _library[name]
     symbol.restype = result
     symbol.argtypes = list(arguments)
     return symbol

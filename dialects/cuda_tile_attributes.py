@@ -31,6 +31,7 @@ from ._native import (
     check_range,
     current_location,
     function,
+    given_or_current,
     last_error,
     unwrap_attribute,
     unwrap_context,
@@ -74,7 +75,7 @@ _ENUMS: tuple[type[IntEnum], ...] = (
     PtrKind,
     MultimemReduction,
 )
-_NUMBER_OF_ENUM = {enum: number for number, enum in enumerate(_ENUMS)}
+_NUMBER_OF_ENUM: dict[type[IntEnum], int] = {enum: number for number, enum in enumerate(_ENUMS)}
 
 
 def enum_attribute(value: IntEnum, context: ir.Context | None = None) -> ir.Attribute:
@@ -105,7 +106,7 @@ _register_builders()
 
 
 def _context(context: ir.Context | None) -> Handle:
-    return unwrap_context(context or ir.Context.current)
+    return unwrap_context(given_or_current(context))
 
 
 def _checked(handle: Handle) -> ir.Attribute:
@@ -203,7 +204,7 @@ Hints = dict[str, dict[str, "int | bool"]]
 
 def hints_attribute(hints: Hints, context: ir.Context | None = None) -> ir.Attribute:
     """`#cuda_tile.optimization_hints<sm_90 = {occupancy = 2}>`; numbers are i32."""
-    context = context or ir.Context.current
+    context = given_or_current(context)
     with context:
         i32 = ir.IntegerType.get_signless(32)
         by_architecture = {

@@ -21,6 +21,7 @@ from ._native import (
     check_range,
     current_location,
     function,
+    given_or_current,
     last_error,
     unwrap_context,
     unwrap_type,
@@ -93,7 +94,7 @@ def _checked(cls: type[_T], handle: Handle) -> _T:
 
 
 def _context(context: ir.Context | None) -> Handle:
-    return unwrap_context(context or ir.Context.current)
+    return unwrap_context(given_or_current(context))
 
 
 class TileType(CudaTileType):

@@ -9,7 +9,7 @@ import ctypes
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from mlir import ir
 
@@ -87,7 +87,7 @@ def _run(index: int, pointer: int, count: int, names: _Strings, values: _Strings
     """Runs a pass; 0 if it succeeded. Lets no exception escape into C++."""
     name, run = _passes[index]
     capsule = _new_capsule(pointer, _CAPSULE_NAMES[ir.Operation], None)
-    operation = ir.Operation._CAPICreate(capsule)
+    operation: Any = ir.Operation._CAPICreate(capsule)
     context = operation.context
     if _driver_owns_contexts:
         _keep_alive(context)

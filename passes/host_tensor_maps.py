@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tileir.compiler.tile_types import tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Operation
-from tileir.passes.analysis.launch_expressions import launch_expression, launch_pointer
+from tileir.passes.analysis.launch_expressions import launch_expressions, launch_pointer
 from tileir.passes.attach_target import is_managed
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import add_hidden_parameter
@@ -44,9 +44,9 @@ def _recipe(op: tile_gpu.TensorMapOp) -> TensorMapRecipe | None:
     """How a launcher makes the map; None if it depends on more than parameters."""
     box = tensor_map_box(op.result.type)
     base = launch_pointer(op.base)
-    sizes = [launch_expression(size) for size in op.sizes]
-    strides = [launch_expression(stride) for stride in op.strides]
-    if base is None or None in sizes or None in strides:
+    sizes = launch_expressions(op.sizes)
+    strides = launch_expressions(op.strides)
+    if base is None or sizes is None or strides is None:
         return None
     fastest_first = list(reversed(box.order))
     return TensorMapRecipe(

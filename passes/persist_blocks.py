@@ -67,9 +67,7 @@ def _persist(kernel: Operation) -> None:
     b = Builder(InsertionPoint(end), kernel.location)
     grid = program_grid(kernel, b.i32)
     count = b.mul(b.mul(grid[0], grid[1]), grid[2])
-    first, step = (
-        b.op(f"nvvm.read.ptx.sreg.{name}.x", [], b.i32) for name in ("ctaid", "nctaid")
-    )
+    first, step = (b.op(f"nvvm.read.ptx.sreg.{name}.x", [], b.i32) for name in ("ctaid", "nctaid"))
     loop = b.create("scf.for", [first, count, step], regions=1)
     inner = b.block(loop.regions[0], [b.i32])
     with b.at(inner):

@@ -1,8 +1,10 @@
-"""Integers of a kernel as expressions that a launcher can work out (`tileir.runtime.expressions`)."""
+"""Integers of a kernel as expressions that a launcher works out (`tileir.runtime.expressions`)."""
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import defining_op, splat_integer
+from collections.abc import Iterable
+
+from tileir.compiler.ir_util import defining_block, defining_op, splat_integer
 from tileir.ir import IntegerType, OpView, Value
 from tileir.runtime.expressions import Expression
 
@@ -30,16 +32,24 @@ def launch_expression(value: Value) -> Expression | None:
         return launch_expression(operands[0])
     if name not in _OPERATORS:
         return None
-    parts = [launch_expression(operand) for operand in operands]
-    return None if None in parts else [_OPERATORS[name], *parts]
+    parts = launch_expressions(operands)
+    return None if parts is None else [_OPERATORS[name], *parts]
+
+
+def launch_expressions(values: Iterable[Value]) -> list[Expression] | None:
+    """Several values as expressions; None if one of them is not known at launch."""
+    expressions = [launch_expression(value) for value in values]
+    known = [expression for expression in expressions if expression is not None]
+    return known if len(known) == len(expressions) else None
 
 
 def launch_pointer(value: Value) -> tuple[int, Expression] | None:
     """A pointer as the index of a parameter and an offset in bytes; None if it is not known."""
     op = defining_op(value)
     if op is None:
-        is_parameter = value.owner.owner.operation.name == "gpu.func"
-        return (list(value.owner.arguments).index(value), 0) if is_parameter else None
+        block = defining_block(value)
+        is_parameter = block.owner.operation.name == "gpu.func"
+        return (list(block.arguments).index(value), 0) if is_parameter else None
     if op.operation.name != "llvm.getelementptr" or len(op.operation.operands) != 2:
         return None
     base, index = (
@@ -58,7 +68,7 @@ def _element_bytes(op: OpView) -> int:
 
 
 def _parameter(value: Value) -> Expression | None:
-    block = value.owner
+    block = defining_block(value)
     if block.owner.operation.name != "gpu.func" or not isinstance(value.type, IntegerType):
         return None
     return f"param:{list(block.arguments).index(value)}"

@@ -333,7 +333,7 @@ class _Rounds:
         return b.add(self.lower, b.mul(counter, self.step)) if self.counts else counter
 
 
-def _build_returning_for(c: Converter, op: OpView) -> list[Value]:
+def _build_returning_for(c: Converter, op: OpView) -> Sequence[Value]:
     """A `for` that may return: a while loop; its results, and whether the kernel has returned."""
     b, rounds = c.builder, _Rounds(c, op)
     first, end, step = rounds.bounds
@@ -365,7 +365,7 @@ def _loop(c: Converter, op: OpView) -> None:
     c.set(op, *_build_loop(c, op))
 
 
-def _build_loop(c: Converter, op: OpView) -> list[Value]:
+def _build_loop(c: Converter, op: OpView) -> Sequence[Value]:
     """A while loop whose condition region is the whole body. Its results and, if the loop holds a
     `return`, whether the kernel has returned."""
     b, initial = c.builder, c.operands(op)

@@ -7,6 +7,7 @@ replacement with `c.builder` and records the new values with `c.set(op, ...)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.locations import plain_location
@@ -17,16 +18,17 @@ from tileir.ir import Block, OpView, ShapedType, Type, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
 from tileir.passes.convert_cuda_tile.view_records import ViewTable
 
-Rule = Callable[["Converter", OpView], None]
+#: The second parameter is the operation, of the class that the rule is for.
+Rule = Callable[["Converter", Any], None]
 RULES: dict[str, Rule] = {}
 
 _INTERPRETER = "the interpreter (backend 'interp') runs every operation"
 
 #: Conversions of `arith`, which work on scalars but not on our tiles.
 _CASTS = {
-    f"arith.{kind}"
-    for kind in ("bitcast extf extsi extui fptosi fptoui sitofp truncf trunci uitofp".split())
-}
+    "arith.bitcast", "arith.extf", "arith.extsi", "arith.extui", "arith.fptosi",
+    "arith.fptoui", "arith.sitofp", "arith.truncf", "arith.trunci", "arith.uitofp",
+}  # fmt: skip
 
 
 def lowers(*names: str) -> Callable[[Rule], Rule]:

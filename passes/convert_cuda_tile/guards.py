@@ -19,7 +19,12 @@ import numpy as np
 
 from tileir.compiler.constants import padding_element
 from tileir.compiler.ir_util import defining_op, element_type, keyword
-from tileir.dialects.cuda_tile import DYNAMIC, GatherScatterViewType, TileViewType
+from tileir.dialects.cuda_tile import (
+    DYNAMIC,
+    GatherScatterViewType,
+    LoadViewTkoOp,
+    TileViewType,
+)
 from tileir.dialects.elements import array_from_elements
 from tileir.ir import Block, DenseElementsAttr, IntegerType, OpView, Value
 from tileir.passes.convert_cuda_tile.converter import is_token
@@ -29,7 +34,7 @@ from tileir.passes.convert_cuda_tile.converter import is_token
 class GuardedLoad:
     """The load inside a guard, and the dimension in which its tile may lie outside the tensor."""
 
-    load: OpView
+    load: LoadViewTkoOp
     dim: int
 
 
@@ -39,7 +44,7 @@ def guarded_load(branch: OpView) -> GuardedLoad | None:
     if any(len(each) != 1 for each in blocks):
         return None
     inside, outside = (list(each[0]) for each in blocks)
-    if len(inside) != 2 or inside[0].operation.name != "cuda_tile.load_view_tko":
+    if len(inside) != 2 or not isinstance(inside[0], LoadViewTkoOp):
         return None
     load = inside[0]
     view: Value = _parts(load).view

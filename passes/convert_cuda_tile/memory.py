@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 
 from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keyword
-from tileir.compiler.unsupported import Unsupported
+from tileir.dialects.cuda_tile import (
+    AtomicCASTkoOp,
+    AtomicRMWTkoOp,
+    LoadPtrTkoOp,
+    StorePtrTkoOp,
+)
 from tileir.ir import OpView, ShapedType, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.conversions import convert_float
@@ -41,7 +46,7 @@ def _access_attributes(c: Converter, op: OpView, pointers: Value, mask: Value | 
 
 
 @lowers("load_ptr_tko")
-def _load_ptr(c: Converter, op: OpView) -> None:
+def _load_ptr(c: Converter, op: LoadPtrTkoOp) -> None:
     attributes = _access_attributes(c, op, op.source, op.mask)
     other = op.padding_value if op.mask is not None else None
     attributes["operandSegmentSizes"] = segments(c, 1, op.mask, other, None)
@@ -52,7 +57,7 @@ def _load_ptr(c: Converter, op: OpView) -> None:
 
 
 @lowers("store_ptr_tko")
-def _store_ptr(c: Converter, op: OpView) -> None:
+def _store_ptr(c: Converter, op: StorePtrTkoOp) -> None:
     attributes = _access_attributes(c, op, op.destination, op.mask)
     operands = [c[op.value], _addresses(c, op.destination)]
     if op.mask is not None:
@@ -70,7 +75,7 @@ def _atomic_attributes(c: Converter, op: OpView) -> dict:
 
 
 @lowers("atomic_rmw_tko")
-def _atomic_rmw(c: Converter, op: OpView) -> None:
+def _atomic_rmw(c: Converter, op: AtomicRMWTkoOp) -> None:
     attributes = _atomic_attributes(c, op)
     attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
     attributes["operandSegmentSizes"] = segments(c, 1, 1, op.mask, None)
@@ -82,7 +87,7 @@ def _atomic_rmw(c: Converter, op: OpView) -> None:
 
 
 @lowers("atomic_cas_tko")
-def _atomic_cas(c: Converter, op: OpView) -> None:
+def _atomic_cas(c: Converter, op: AtomicCASTkoOp) -> None:
     attributes = _atomic_attributes(c, op)
     attributes["operandSegmentSizes"] = segments(c, 1, 1, 1, op.mask, None)
     operands = [_addresses(c, op.pointers), c[op.cmp], c[op.val]]
@@ -115,7 +120,7 @@ def _alias_fence(c: Converter, op: OpView) -> None:
 
 @lowers("mmaf", "mmai")
 def _mma(c: Converter, op: OpView) -> None:
-    """An accumulator of f16 is one of f32, rounded in the end. A batch of one is a plain product."""
+    """An accumulator of f16 is one of f32, rounded at the end; a batch of one is no batch."""
     lhs, rhs, acc = c.operands(op)
     flags = {}
     for side in ("lhs", "rhs"):

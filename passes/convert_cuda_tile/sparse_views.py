@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import element_bytes
-from tileir.ir import IntegerType, OpView, ShapedType, Type, Value
+from tileir.ir import IntegerType, ShapedType, Type, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.converter import Converter
-from tileir.passes.convert_cuda_tile.view_records import Extent, View
+from tileir.passes.convert_cuda_tile.view_records import Extent, View, ViewAccess
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Places:
     alignment: int
 
 
-def places(c: Converter, op: OpView, view: View) -> Places:
+def places(c: Converter, op: ViewAccess, view: View) -> Places:
     """The elements that `op` accesses at its index."""
     return _Computation(c, op, view).run()
 
 
 class _Computation:
-    def __init__(self, c: Converter, op: OpView, view: View):
+    def __init__(self, c: Converter, op: ViewAccess, view: View):
         self.c, self.view = c, view
         self.index = list(op.index)
         rank = len(view.tile)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tileir.dialects.cuda_tile import AtomicRedViewTkoOp, LoadViewTkoOp, StoreViewTkoOp
 from tileir.ir import Type, Value
+
+#: An operation that reads or writes memory through a view.
+ViewAccess = LoadViewTkoOp | StoreViewTkoOp | AtomicRedViewTkoOp
 
 
 @dataclass(frozen=True)

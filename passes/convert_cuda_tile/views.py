@@ -14,10 +14,16 @@ from dataclasses import dataclass, replace
 from tileir.compiler.ir_util import defining_op, element_bytes, keyword
 from tileir.dialects.cuda_tile import (
     DYNAMIC,
+    AtomicRedViewTkoOp,
     DivBy,
     GatherScatterViewType,
+    LoadViewTkoOp,
+    MakeTensorViewOp,
     PaddingValue,
+    StoreViewTkoOp,
     StridedViewType,
+    TensorViewType,
+    TileViewType,
     assume_predicate,
 )
 from tileir.ir import Attribute, IntegerType, OpView, Value
@@ -25,7 +31,7 @@ from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.sparse_views import Places, padding_value, places
-from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View
+from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View, ViewAccess
 
 _PADDING = {
     PaddingValue.Zero: "zero",
@@ -56,9 +62,9 @@ class Access:
 
 
 @lowers("make_tensor_view")
-def _make_tensor_view(c: Converter, op: OpView) -> None:
+def _make_tensor_view(c: Converter, op: MakeTensorViewOp) -> None:
     result = op.operation.results[0]
-    type_ = result.type
+    type_ = TensorViewType(result.type)
     dynamic = iter([*op.dynamic_shape, *op.dynamic_strides])
 
     def extent(static: int) -> Extent:
@@ -98,6 +104,7 @@ def _assume(c: Converter, op: OpView) -> None:
 def _make_view(c: Converter, op: OpView) -> None:
     result = op.operation.results[0]
     type_ = result.type
+    assert isinstance(type_, TileViewType)
     tile = tuple(type_.tile_shape)
     strided = isinstance(type_, StridedViewType)
     sparse = isinstance(type_, GatherScatterViewType)
@@ -143,7 +150,7 @@ def _to_width(c: Converter, value: Value, result: Value) -> Value:
 # ---- access through views ---------------------------------------------------------------------
 
 
-def access(c: Converter, op: OpView, view: View, may_be_outside: int | None = None) -> Access:
+def access(c: Converter, op: ViewAccess, view: View, may_be_outside: int | None = None) -> Access:
     """The tile that `op` accesses at its index, which may lie outside the index space in one
     dimension if that is given."""
     promised = list(op.inbounds) if op.inbounds is not None else [False] * len(view.tile)
@@ -244,11 +251,11 @@ def segments(c: Converter, *counts: int | Value | None) -> Attribute:
 
 
 @lowers("load_view_tko")
-def _load_view(c: Converter, op: OpView) -> None:
+def _load_view(c: Converter, op: LoadViewTkoOp) -> None:
     c.set(op, load_view(c, op))
 
 
-def load_view(c: Converter, op: OpView, may_be_outside: int | None = None) -> Value:
+def load_view(c: Converter, op: LoadViewTkoOp, may_be_outside: int | None = None) -> Value:
     """The tile that a load gives; see `access`."""
     view = c.views.views[op.view]
     if view.sparse_dim is not None:
@@ -271,7 +278,7 @@ def load_view(c: Converter, op: OpView, may_be_outside: int | None = None) -> Va
     return loaded
 
 
-def _load_rows(c: Converter, op: OpView, view: View) -> Value:
+def _load_rows(c: Converter, op: LoadViewTkoOp, view: View) -> Value:
     """A load through a gather/scatter view."""
     at = places(c, op, view)
     other = padding_value(c, view) if at.inside is not None else None
@@ -289,7 +296,9 @@ def _run_attributes(c: Converter, at: Places) -> dict:
     }
 
 
-def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:
+def _stored_value(
+    c: Converter, op: StoreViewTkoOp | AtomicRedViewTkoOp, tile: Access, view: View
+) -> Value:
     """The tile to store, in the shape of the access."""
     value = c[op.tile]
     type_ = c.tile_type(tile.shape, view.tensor.element)
@@ -304,7 +313,7 @@ def _stored_value(c: Converter, op: OpView, tile: Access, view: View) -> Value:
 
 
 @lowers("store_view_tko")
-def _store_view(c: Converter, op: OpView) -> None:
+def _store_view(c: Converter, op: StoreViewTkoOp) -> None:
     view = c.views.views[op.view]
     if view.sparse_dim is not None:
         at = places(c, op, view)
@@ -322,7 +331,7 @@ def _store_view(c: Converter, op: OpView) -> None:
 
 
 @lowers("atomic_red_view_tko")
-def _atomic_red_view(c: Converter, op: OpView) -> None:
+def _atomic_red_view(c: Converter, op: AtomicRedViewTkoOp) -> None:
     view = c.views.views[op.view]
     tile = access(c, op, view)
     rank = len(tile.shape)

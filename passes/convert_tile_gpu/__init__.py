@@ -25,8 +25,8 @@ from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import block_threads, num_warps_of
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
-    async_copies,
     assertions,
+    async_copies,
     atomics,
     control_flow,
     conversions,

@@ -116,7 +116,7 @@ def _convert_layout(ctx: Lowering, op: OpView) -> None:
 def _reinterpret(ctx: Lowering, op: OpView) -> None:
     """Registers of neighbours are parts of one wider number, the first the lowest."""
     source = ctx.fragment(op.operation.operands[0])
-    info = tile_info(op.operation.results[0].type)
+    info = tile_of(op.operation.results[0])
     before, after = len(source.registers), info.layout.num_registers
     type_ = ctx.register_type(info.element)
     if before >= after:

@@ -20,6 +20,7 @@ _ADDRESS_BYTES = 8
 
 @lowers("tile_gpu.malloc")
 def _malloc(ctx: Lowering, op: tile_gpu.MallocOp) -> None:
+    assert op.scratch is not None, "place-buffers gives every allocation its scratch"
     b, buffer = ctx.builder, ctx.buffers[op.scratch]
     alignment = max(int_attr(op, "alignment"), _SMALLEST_ALIGNMENT)
     first = b.constant(0, b.index)

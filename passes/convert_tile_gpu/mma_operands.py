@@ -203,7 +203,7 @@ class _RhsMatrices(Operand):
         return registers[2:] if block % 16 else registers[:2]
 
 
-# ---- element by element ----------------------------------------------------------------------------
+# ---- element by element --------------------------------------------------------------------------
 
 
 class _Elements(Operand):

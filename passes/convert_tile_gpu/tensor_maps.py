@@ -83,7 +83,7 @@ def _release_map_slot(ctx: Lowering, op: tile_gpu.ReleaseMapSlotOp) -> None:
 @lowers("tile_gpu.tensor_map")
 def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
     """One warp makes it, each map another, so that they are made at the same time."""
-    assert op.slot is not None, "build-tensor-maps gives every map a slot"
+    assert op.slot and op.scratch, "build-tensor-maps gives every map a slot and scratch"
     b, slot = ctx.builder, ctx.scalar(op.slot)
     place = address(ctx, ctx.buffers[op.scratch])
     ctx.need_ptx(_PTX_VERSION)

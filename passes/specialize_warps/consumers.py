@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import int_attr
+from tileir.compiler.ir_util import int_attr, parent_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Region, Value
 from tileir.passes.specialize_warps.ping_pong import PingPong
@@ -147,7 +147,7 @@ def _users_in_order(ring: Ring) -> list[Operation]:
         for user in fetch.load.users:
             op = user.operation
             while op.block != ring.block:
-                op = op.parent.operation
+                op = parent_of(op)
             holders.add(op)
     return [op.operation for op in ring.block if op.operation in holders]
 

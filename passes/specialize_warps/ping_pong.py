@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import defining_block, defining_op, parent_of
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
-from tileir.ir import Block, InsertionPoint, Operation, Value
+from tileir.ir import InsertionPoint, IntegerType, Operation, Type, Value
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.walk import walk
@@ -71,7 +72,7 @@ class PingPong:
         body = self.tiles.regions[0].blocks[0]
         guard = self.rounds
         while guard.block != body:
-            guard = guard.parent.operation
+            guard = parent_of(guard)
         b = Builder(InsertionPoint(guard), guard.location)
         following = b.add(body.arguments[0], step)
         more = b.compare("slt", following, upper)
@@ -94,24 +95,24 @@ class PingPong:
 
 
 def _loop_around(op: Operation) -> Operation | None:
-    parent = op.parent.operation
+    parent = parent_of(op)
     while parent.name == "scf.if":
-        parent = parent.parent.operation
+        parent = parent_of(parent)
     return parent if parent.name == "scf.for" else None
 
 
 def _defined_outside(value: Value, loop: Operation) -> bool:
-    owner = value.owner
-    op = owner.owner.operation if isinstance(owner, Block) else owner.operation
-    while op is not None and op.name != "gpu.func":
-        if op == loop:
+    op = defining_op(value) or defining_block(value).owner
+    around = op.operation
+    while around.name != "gpu.func":
+        if around == loop:
             return False
-        op = op.parent.operation
+        around = parent_of(around)
     return True
 
 
-def _resized(b: Builder, value: Value, type_) -> Value:
+def _resized(b: Builder, value: Value, type_: Type) -> Value:
     if value.type == type_:
         return value
-    narrower = type_.width < value.type.width
+    narrower = IntegerType(type_).width < IntegerType(value.type).width
     return b.op("arith.trunci" if narrower else "arith.extui", [value], type_)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, keyword
+from tileir.compiler.ir_util import defining_block, defining_op, keyword, parent_of
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info
 from tileir.dialects import tile_gpu
@@ -35,26 +35,28 @@ _CONTROL = ("scf.for", "scf.if")
 
 @dataclass
 class Fetch:
-    """A load that the producer does; `map` describes its tensor."""
+    """A load that the producer does. `Plan.allocate` makes the map, which describes its tensor, and
+    the buffer."""
 
     load: OperandLoad
     box: BufferInfo
-    map: Value | None = None
-    buffer: Value | None = None
+    map: Value = field(init=False)
+    buffer: Value = field(init=False)
 
 
 @dataclass(eq=False)
 class Ring:
     """Fetches that arrive together: those that one product reads.
 
-    `in_flight`: products still read a stage when the next round starts.
+    `in_flight`: products still read a stage when the next round starts. `Plan.allocate` makes the
+    barriers `full` and `empty`, one of each per stage.
     """
 
     fetches: list[Fetch]
     in_flight: bool
     stages: int = 1
-    full: Value | None = None
-    empty: Value | None = None
+    full: Value = field(init=False)
+    empty: Value = field(init=False)
 
     @property
     def block(self) -> Block:
@@ -193,7 +195,7 @@ def _box(load: OperandLoad) -> BufferInfo | None:
 def _ancestor_in(op: Operation, block: Block) -> Operation:
     """The operation of `block` that is `op` or holds it."""
     while op.block != block:
-        op = op.parent
+        op = parent_of(op)
     return op
 
 
@@ -264,7 +266,7 @@ class _Slice:
             controls = list(op.operands)[: 3 if op.name == "scf.for" else 1]
             for value in controls:
                 self._need(value)
-            op = op.parent.operation
+            op = parent_of(op)
 
     def _need(self, value: Value) -> None:
         if value in self.seen or not self.possible:
@@ -282,8 +284,9 @@ class _Slice:
             self.possible = False
 
     def _need_argument(self, value: Value) -> None:
-        loop = value.owner.owner.operation
-        index = list(value.owner.arguments).index(value) - 1
+        block = defining_block(value)
+        loop = block.owner.operation
+        index = list(block.arguments).index(value) - 1
         if loop.name == "scf.for" and index >= 0:
             self._need_result(loop, index)
 
@@ -325,8 +328,11 @@ def _shared(kernel: Operation, needed: set[Value]) -> set[Operation]:
 def _describable(rings: list[Ring], shared: set[Operation]) -> bool:
     """Whether the tensors are known before the kernel's loops: each is described once."""
     tensors = [value for ring in rings for fetch in ring.fetches for value in _tensor_of(fetch)]
-    ops = [defining_op(value) for value in tensors]
-    return all(
-        value.owner.owner.operation.name == "gpu.func" if op is None else op.operation in shared
-        for value, op in zip(tensors, ops, strict=True)
-    )
+    return all(_known_to_both(value, shared) for value in tensors)
+
+
+def _known_to_both(value: Value, shared: set[Operation]) -> bool:
+    op = defining_op(value)
+    if op is None:
+        return defining_block(value).owner.operation.name == "gpu.func"
+    return op.operation in shared

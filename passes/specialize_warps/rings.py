@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
@@ -58,7 +59,7 @@ def flatten(positions: Positions, rings: list[Ring]) -> list[Value]:
     return [v for ring in rings for v in (positions[ring].stage, positions[ring].parity)]
 
 
-def unflatten(rings: list[Ring], values: list[Value]) -> Positions:
+def unflatten(rings: list[Ring], values: Sequence[Value]) -> Positions:
     return {ring: Position(*values[2 * i : 2 * i + 2]) for i, ring in enumerate(rings)}
 
 

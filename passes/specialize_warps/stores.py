@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keyword
 from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
@@ -22,13 +22,13 @@ _PURE = ("arith.", "llvm.getelementptr")
 @dataclass(eq=False)
 class TensorStore:
     """A store of a product's result: each warpgroup copies boxes of 64 rows, by way of `stages`
-    buffers."""
+    buffers. `allocate` makes these, and the map of the tensor."""
 
     store: tile_gpu.StoreOp
     box: BufferInfo
     ring: BufferInfo
-    map: Value | None = None
-    buffers: Value | None = None
+    map: Value = field(init=False)
+    buffers: Value = field(init=False)
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
@@ -116,7 +116,7 @@ def _known_at_top(value: Value) -> bool:
     """Whether `value` follows from the kernel's parameters by scalar operations."""
     op = defining_op(value)
     if op is None:
-        return value.owner.owner.operation.name == "gpu.func"
+        return defining_block(value).owner.operation.name == "gpu.func"
     return op.operation.name.startswith(_PURE) and all(map(_known_at_top, op.operation.operands))
 
 

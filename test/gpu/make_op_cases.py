@@ -145,7 +145,8 @@ def main() -> int:
         print(f"{family:<20} {count:4} kernels")
     if cases is not None:
         write_bundle(Path(options.folder) / "ops.tileir", images)
-    print(f"{counts.total()} of {counts.total() + failed} kernels in {time.perf_counter() - start:.0f} s")
+    seconds = time.perf_counter() - start
+    print(f"{counts.total()} of {counts.total() + failed} kernels in {seconds:.0f} s")
     return 1 if failed else 0
 
 

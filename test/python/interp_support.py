@@ -28,6 +28,11 @@ TYPES = {
 bf16 = ml_dtypes.bfloat16
 
 
+def f32(values: Any) -> np.ndarray:
+    """Numbers, nested as the array shall be."""
+    return np.array(values, np.float32)
+
+
 def kernel(parameters: str, body: str, around: str = "") -> Any:
     """A module with entry @k; `around` holds globals."""
     text = f"cuda_tile.module @m {{\n{around}\nentry @k({parameters}) {{\n{body}\nreturn\n}}\n}}"

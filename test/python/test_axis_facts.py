@@ -161,7 +161,8 @@ class Program:
         sign = self.choose(("signed", "unsigned"))
         flags = tile_type(shape, "i1")
         condition = self.line(
-            f"cmpi {self.choose(predicates)} {a}, {b}, {sign} : {tile_type(shape, element)} -> {flags}"
+            f"cmpi {self.choose(predicates)} {a}, {b}, {sign} "
+            f": {tile_type(shape, element)} -> {flags}"
         )
         self.values.append((condition, shape, "i1"))
         self.define(
@@ -292,7 +293,7 @@ def test_facts_hold(program):
     analysis = AxisAnalysis()
     stores = [op for op in walk(module.operation) if op.operation.name.endswith("store_ptr_tko")]
     for (name, _, element), store, output in zip(values, stores, outputs, strict=True):
-        stored = store.value.owner.operands[0]  # before it was made flat
+        stored = store.operation.operands[1].owner.operands[0]  # before it was made flat
         if element == POINTER:
             stored = stored.owner.operands[0]
         width, step = (64, POINTEE_BYTES) if element == POINTER else (WIDTHS.get(element, 1), 1)

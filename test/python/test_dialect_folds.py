@@ -25,7 +25,8 @@ def shared_context() -> ir.Context:
 
 def fold(lines: list[str], **constants: tuple[str, np.ndarray]) -> np.ndarray:
     """What `%r` in `lines` is after canonicalisation; `constants` are named values."""
-    with shared_context() as context, ir.Location.unknown():
+    context = shared_context()
+    with context, ir.Location.unknown():
         body = []
         for name, (element, array) in constants.items():
             tile = ct.TileType.get(array.shape, ir.Type.parse(element))

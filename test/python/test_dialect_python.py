@@ -17,7 +17,8 @@ from tileir.errors import TileError, VerificationError
 
 @pytest.fixture(autouse=True)
 def context() -> Iterator[ir.Context]:
-    with make_context() as context, ir.Location.file("k.py", 3, 4):
+    context = make_context()
+    with context, ir.Location.file("k.py", 3, 4):
         yield context
 
 
@@ -247,3 +248,12 @@ def test_names_of_passes() -> None:
         register_pass("Test", "No name", record)
     with pytest.raises(ValueError, match="given twice"):
         PassManager.parse("builtin.module(test-record{a=1 a=2})")
+
+
+def test_a_c_function_has_a_signature_for_each_of_its_users() -> None:
+    """The bytecode reader passes bytes where `elements_from_array` passes an address."""
+    import tileir.bytecode.constants  # noqa: F401
+
+    tile = ct.TileType.get([2], ir.F32Type.get())
+    attribute = ct.elements_from_array(np.array([1.5, 2.5], np.float32), tile)
+    assert ct.array_from_elements(attribute).tolist() == [1.5, 2.5]

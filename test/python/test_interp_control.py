@@ -12,7 +12,7 @@ from tileir.errors import ExecutionError
 I32 = np.int32
 
 
-def prints(body: str, grid=1, **options) -> list[str]:
+def prints(body: str, grid: int | tuple[int, ...] = 1, **options) -> list[str]:
     return run("", body, [], grid, **options)
 
 

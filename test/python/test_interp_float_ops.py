@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from interp_support import bf16, one, type_of
+from interp_support import bf16, f32, one, type_of
 
 F = np.float32
 X = np.array([1.5, -2.25, 0.0, -0.0, np.inf, -np.inf, np.nan, 3.0e-39], F)
@@ -75,13 +75,13 @@ def test_rounding_modes(mode, want):
 
 
 def test_multiplication_division_and_root_take_a_mode():
-    third = binary("divf %x0, %x1 rounding<zero>", F([1, -1]), F([3, 3]))
+    third = binary("divf %x0, %x1 rounding<zero>", f32([1, -1]), f32([3, 3]))
     assert (np.abs(third.astype(np.float64)) < 1 / 3).all()
     up = binary(
-        "mulf %x0, %x1 rounding<positive_inf>", F([1 + 2.0**-23] * 2), F([1 + 2.0**-23] * 2)
+        "mulf %x0, %x1 rounding<positive_inf>", f32([1 + 2.0**-23] * 2), f32([1 + 2.0**-23] * 2)
     )
     assert (up.astype(np.float64) > (1 + 2.0**-23) ** 2).all()
-    down = unary("sqrt %x0 rounding<negative_inf>", F([2.0, 3.0]))
+    down = unary("sqrt %x0 rounding<negative_inf>", f32([2.0, 3.0]))
     assert (down.astype(np.float64) ** 2 < [2.0, 3.0]).all()
 
 
@@ -89,7 +89,7 @@ def test_flush_to_zero():
     tiny = np.array([1e-40, -1e-40], F)
     same(binary("addf %x0, %x1 flush_to_zero", tiny, tiny), [0.0, -0.0])
     same(
-        binary("mulf %x0, %x1 flush_to_zero", F([2.0**-100, -(2.0**-100)]), F([2.0**-40] * 2)),
+        binary("mulf %x0, %x1 flush_to_zero", f32([2.0**-100, -(2.0**-100)]), f32([2.0**-40] * 2)),
         [0.0, -0.0],
     )
     same(binary("maxf %x0, %x1 flush_to_zero", tiny, tiny), [0.0, -0.0])
@@ -104,15 +104,15 @@ def test_fma_rounds_once():
 
 
 def test_maximum_and_minimum():
-    a = F([1, np.nan, 0.0, -0.0])
-    b = F([2, 5, -0.0, 0.0])
+    a = f32([1, np.nan, 0.0, -0.0])
+    b = f32([2, 5, -0.0, 0.0])
     same(binary("maxf %x0, %x1", a, b), [2, 5, 0.0, 0.0])
     same(binary("minf %x0, %x1", a, b), [1, 5, -0.0, -0.0])
     same(binary("maxf %x0, %x1 propagate_nan", a, b), [2, np.nan, 0.0, 0.0])
 
 
 def test_sign_and_integral_operations():
-    x = F([-0.0, 1.5, -1.5, -np.inf])
+    x = f32([-0.0, 1.5, -1.5, -np.inf])
     same(unary("absf %x0", x), [0.0, 1.5, 1.5, np.inf])
     same(unary("negf %x0", x), [0.0, -1.5, 1.5, np.inf])
     same(unary("ceil %x0", x), [-0.0, 2.0, -1.0, -np.inf])
@@ -156,20 +156,24 @@ def test_functions_of_half_types_round_once(dtype):
 
 
 def test_two_argument_functions():
-    y, x = F([1.0, -1.0, 0.0, -0.0]), F([-1.0, -1.0, -1.0, -1.0])
+    y, x = f32([1.0, -1.0, 0.0, -0.0]), f32([-1.0, -1.0, -1.0, -1.0])
     want = [math.atan2(float(a), float(b)) for a, b in zip(y, x, strict=True)]
     assert np.allclose(binary("atan2 %x0, %x1", y, x), want, rtol=2e-7)
-    same(binary("fpowf %x0, %x1", F([2, 9, -8, 0]), F([10, 0.5, 3, -1])), [1024, 3, -512, np.inf])
+    same(
+        binary("fpowf %x0, %x1", f32([2, 9, -8, 0]), f32([10, 0.5, 3, -1])), [1024, 3, -512, np.inf]
+    )
     n = np.array([3, -2, 0, 1], np.int32)
     got = one(
-        "%r0 = fpowi %x0, %x1 : tile<4xf32>, tile<4xi32>", [F([2, 2, np.nan, -5]), n], (4,), F
+        "%r0 = fpowi %x0, %x1 : tile<4xf32>, tile<4xi32>", [f32([2, 2, np.nan, -5]), n], (4,), F
     )
     same(got, [8, 0.25, 1, -5])
 
 
 def test_approximate_division():
-    same(binary("divf %x0, %x1 rounding<approx>", F([1, np.inf]), F([2.0**127] * 2)), [0, np.nan])
-    same(binary("divf %x0, %x1 rounding<full>", F([1, 6]), F([2.0**127, 3])), [2.0**-127, 2])
+    same(
+        binary("divf %x0, %x1 rounding<approx>", f32([1, np.inf]), f32([2.0**127] * 2)), [0, np.nan]
+    )
+    same(binary("divf %x0, %x1 rounding<full>", f32([1, 6]), f32([2.0**127, 3])), [2.0**-127, 2])
 
 
 PREDICATES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -70,7 +71,7 @@ def pairs(fmt, count, seed):
     )
 
 
-def same(got: np.ndarray, want: list[float]) -> None:
+def same(got: np.ndarray, want: Sequence[float | np.floating]) -> None:
     got64 = np.asarray(got).astype(np.float64)
     want64 = np.array(want, np.float64)
     equal = (got64 == want64) & (np.signbit(got64) == np.signbit(want64))
@@ -151,7 +152,10 @@ def test_fma_is_correctly_rounded(fmt, mode):
     c = np.where(r.random(a.size) < 0.5, c, r.permutation(b))
     same(
         floats.fma(a, b, c, fmt, mode),
-        [true_fma(*map(float, t), fmt, mode) for t in zip(a, b, c, strict=True)],
+        [
+            true_fma(float(x), float(y), float(z), fmt, mode)
+            for x, y, z in zip(a, b, c, strict=True)
+        ],
     )
 
 

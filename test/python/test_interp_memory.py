@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from interp_support import bf16, kernel, run, type_of
+from interp_support import bf16, f32, kernel, run, type_of
 
 from tileir import interp
 from tileir.runtime import PointerTable
@@ -270,7 +270,7 @@ def test_list_of_arrays():
 
 
 def test_pointers_into_different_arrays():
-    a, b, y = F([1, 2]), F([3, 4]), np.zeros(4, F)
+    a, b, y = f32([1, 2]), f32([3, 4]), np.zeros(4, F)
     body = (
         """
     %pa = reshape %a : tile<ptr<f32>> -> tile<1xptr<f32>>
@@ -409,7 +409,7 @@ def test_repeated_addresses_take_turns():
 
 
 def test_compare_and_swap_compares_bits():
-    memory = F([0.0, -0.0, np.nan, 5.0])
+    memory = f32([0.0, -0.0, np.nan, 5.0])
     old = np.zeros(4, F)
     body = f"""
     %i = iota : tile<4xi32>
@@ -489,7 +489,7 @@ def test_fences_and_grid_dependencies_pass_tokens_on():
 
 
 def test_rank_zero_accesses_of_narrow_formats():
-    x = F([1 + 2.0**-20])
+    x = f32([1 + 2.0**-20])
     body = """
     %v, %t = load_ptr_tko weak %p : tile<ptr<tf32>> -> tile<tf32>, token
     %w = ftof %v : tile<tf32> -> tile<f32>

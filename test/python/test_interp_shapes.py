@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from interp_support import bf16, compute, one, tile_type, type_of
+from interp_support import bf16, compute, f32, one, tile_type, type_of
 
 import tileir
 from tileir import interp
@@ -14,7 +14,7 @@ F = np.float32
 R = np.random.default_rng(0)
 
 
-def normal(*shape: int, dtype=F) -> np.ndarray:
+def normal(*shape: int, dtype: type[np.generic] = F) -> np.ndarray:
     return R.standard_normal(shape).astype(dtype)
 
 
@@ -35,7 +35,7 @@ def test_constants():
         ((2,), ml_dtypes.float8_e4m3fn),
     ]
     a, b, c, d, e, f = compute(body, [], outputs)
-    assert np.array_equal(a, F([0.5, -1, np.nan, 3]), equal_nan=True)
+    assert np.array_equal(a, f32([0.5, -1, np.nan, 3]), equal_nan=True)
     assert b.tolist() == [[1, -2], [3, 127]]
     assert c.tolist() == [True, False, True, True]
     assert d.astype(float).tolist() == [[1.5, 1.5]] * 4

@@ -232,9 +232,8 @@ def test_permute_drop_collapse_only(case, data):
 
 def flatten(places: np.ndarray) -> np.ndarray:
     """One number for each element, with the registers of a thread as the last dimension."""
-    return np.ravel_multi_index(
-        tuple(np.moveaxis(places, -1, 0)), tuple(places.reshape(-1, places.shape[-1]).max(0) + 1)
-    )
+    extents = tuple(places.reshape(-1, places.shape[-1]).max(0) + 1)
+    return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), extents))
 
 
 # ---- layouts made to a purpose -------------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_wgmma_left_operand():
 )
 def test_warpgroups_stack_in_rows_first(shape, warps, grid):
     chosen = wgmma.WarpgroupGrid.choose(shape, warps, whole_rows=False)
-    assert chosen == wgmma.WarpgroupGrid(*grid)
+    assert chosen is not None and chosen == wgmma.WarpgroupGrid(*grid)
     layout = wgmma.accumulator_layout(shape, chosen)
     assert layout.shape == shape
     assert layout.count(Owner.WARP) == warps

@@ -266,7 +266,7 @@ def test_constant_memory_and_bytes(features):
     features.run("blur", (3, 3), (16, 8), [image, out, 37, 20])
     padded = np.pad(image, ((0, 0), (2, 2)), mode="edge").astype(np.float32)
     taps = f32([0.0625, 0.25, 0.375, 0.25, 0.0625])
-    want = sum(taps[k] * padded[:, k : k + 37] for k in range(5)) + 0.5
+    want = np.sum([taps[k] * padded[:, k : k + 37] for k in range(5)], axis=0) + 0.5
     assert (out == want.astype(np.uint8)).all()
 
 

@@ -10,6 +10,7 @@ from test_sim_barriers import WAIT
 
 from tileir import sim
 from tileir.sim.observer import Observer
+from tileir.sim.ptx.syntax import Register
 
 
 class Recorder(Observer):
@@ -102,7 +103,8 @@ def test_asynchronous_operations():
         {WAIT.format(at="%v1", parity="0")} cp.async.wait_group 0;
         fence.proxy.async.shared::cta;
         cp.async.bulk.global.shared::cta.bulk_group [%b], [%v0], 144;
-        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;""", [x, y], threads=1)  # fmt: skip
+        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+        ret;""", [x, y], threads=1)  # fmt: skip
     assert [op.kind for op in of_kind(events, "async_issued")] == ["bulk", "cp.async", "bulk"]
     assert [op.kind for op in of_kind(events, "async_completed")] == ["bulk", "cp.async", "bulk"]
     accesses = [(a[0].kind, a[1].kind, a[1].storage.name, a[1].offset.tolist(), a[1].size)
@@ -134,7 +136,7 @@ class Definedness(Observer):
 
     def emit_after(self, e, instruction):
         name = instruction.opcode.split(".")[0]
-        registers = [o for o in instruction.operands if hasattr(o, "slot")]
+        registers = [o for o in instruction.operands if isinstance(o, Register)]
         if name == "mov" and len(registers) == 1:
             e.line(f"{e.shadow(registers[0])} = w.fill(np.bool_(True))")
         elif name == "add":

@@ -18,6 +18,7 @@ from tileir.sim.ptx.syntax import (
     Sink,
     Special,
     Symbol,
+    Variable,
     Vector,
 )
 
@@ -88,15 +89,15 @@ def test_declarations():
     """
     found = parse(text)
     table, byte_array = found.variables["table"], found.variables["bytes"]
+    assert isinstance(table, Variable) and isinstance(byte_array, Variable)
     assert (table.size, table.alignment) == (96, 16)
     assert (byte_array.size, byte_array.values) == (4, (1, 2, 3, 4))
     assert found.variables["dynamic"].count is None
     assert [v.generic for v in found.variables["pointers"].values] == [False, True]
     first = found.functions["first"]
-    assert [(p.name, p.size, p.alignment) for p in first.parameters] == [
-        ("p", 8, 8),
-        ("m", 128, 64),
-    ]
+    parameters = [p for p in first.parameters if isinstance(p, Variable)]
+    assert [(p.name, p.size, p.alignment) for p in parameters] == [("p", 8, 8), ("m", 128, 64)]
+    assert len(first.parameters) == 2
     assert first.directives == {"maxntid": (256, 1, 1), "minnctapersm": (2,)}
     assert found.functions["outside"].body is None and found.entries == ["first"]
     assert (found.version, found.target) == ("8.0", "sm_90a")

@@ -18,7 +18,7 @@ def failure_of(op: ir.Operation) -> Failure | None:
     """What the verifier says about an operation and all in it; None if nothing."""
     try:
         op.verify()
-    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+    except ir.MLIRError as error:
         if not error.error_diagnostics:
             return Failure(str(error), None)
         first = error.error_diagnostics[0]

@@ -22,7 +22,9 @@ def _gpu_module(module: Module) -> Operation:
 
 def to_llvmir(module: Module) -> str:
     """LLVM IR of the kernels, before LLVM's optimiser."""
-    return llvm.translate_module_to_llvmir(_gpu_module(module))
+    # Defined in the extension, whose stub is not shipped.
+    translate = llvm.translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+    return translate(_gpu_module(module))
 
 
 def to_ptx(module: Module) -> str:
@@ -32,6 +34,8 @@ def to_ptx(module: Module) -> str:
     pipeline.run(module.operation)
     for op in module.body.operations:
         if op.operation.name == "gpu.binary":
-            binary = gpu.ObjectAttr(ArrayAttr(op.operation.attributes["objects"])[0])
+            objects = ArrayAttr(op.operation.attributes["objects"])
+            # Defined in the extension, whose stub is not shipped.
+            binary = gpu.ObjectAttr(objects[0])  # pyright: ignore[reportAttributeAccessIssue]
             return binary.object.rstrip(b"\0").decode()
     raise TileError("LLVM gave no PTX")

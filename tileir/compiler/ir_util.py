@@ -12,6 +12,7 @@ from tileir.ir import (
     DenseBoolArrayAttr,
     DenseElementsAttr,
     IntegerAttr,
+    Operation,
     OpView,
     ShapedType,
     StringAttr,
@@ -22,15 +23,30 @@ from tileir.ir import (
 _KEYWORD = re.compile(r"<(\w+)>$")
 
 #: Predicates of `arith.cmpf`, by their number in its attribute.
-FLOAT_PREDICATES = tuple(
-    "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
-)
+FLOAT_PREDICATES = (
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+    "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+)  # fmt: skip
 
 
 def defining_op(value: Value) -> OpView | None:
     """The operation that gives `value`, or None for a block argument."""
     owner = value.owner
     return None if isinstance(owner, Block) else owner.opview
+
+
+def defining_block(argument: Value) -> Block:
+    """The block that a block argument belongs to."""
+    owner = argument.owner
+    assert isinstance(owner, Block), f"{argument} is no block argument"
+    return owner
+
+
+def parent_of(op: OpView | Operation) -> Operation:
+    """The operation around `op`, which is no module."""
+    parent = op.operation.parent
+    assert parent is not None, f"{op.operation.name} stands alone"
+    return parent.operation
 
 
 def keyword(op: OpView, name: str, default: str = "") -> str:

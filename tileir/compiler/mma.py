@@ -141,7 +141,8 @@ class WarpGrid:
 
     def of_batch(self, batch: Sequence[int]) -> list[tuple[Digit, ...]]:
         """The digits of the batch dimension, if there is one."""
-        return [(warp(self.batches, self.rows * self.columns), reg(n // self.batches)) for n in batch]
+        stride = self.rows * self.columns
+        return [(warp(self.batches, stride), reg(n // self.batches)) for n in batch]
 
 
 def accumulator_layout(instruction: Instruction, shape: Sequence[int], grid: WarpGrid) -> Layout:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mlir.ir import MLIRError
 from mlir.passmanager import PassManager
 
 from tileir.compiler.locations import place
 from tileir.errors import TileError, VerificationError
-from tileir.ir import Module
+from tileir.ir import MLIRError, Module
 from tileir.passes import REGISTRY, PassEntry
 
 _PASS = re.compile(r"([\w-]+)(?:\{(.*)\})?")

@@ -92,7 +92,7 @@ class Program:
     def stage(self, name: str) -> str:
         """The program as text at one of `STAGES`. Raises ToolError if a tool for it is missing."""
         if name in MLIR_STAGES:
-            return self._lower(name, {}).operation.get_asm()
+            return str(self._lower(name, {}))
         if name == "llvmir":
             return self._timed("llvmir", lambda: self._run_llvm("llvmir"))
         if name == "ptx":

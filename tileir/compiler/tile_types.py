@@ -36,7 +36,7 @@ def bytes_of(element: str) -> int:
 
 @dataclass(frozen=True)
 class TileInfo:
-    """`!tile_gpu.tile<64x32xf16, #layout>`, in parts. `assigned` is None before `assign-layouts`."""
+    """The parts of `!tile_gpu.tile<64x32xf16, #layout>`; no layout before `assign-layouts`."""
 
     shape: tuple[int, ...]
     element: str

@@ -51,11 +51,9 @@ def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answers requests until their stream ends."""
-    from mlir.ir import MLIRError
-
     from tileir.compiler import codegen
     from tileir.dialects import make_context
-    from tileir.ir import Module
+    from tileir.ir import MLIRError, Module
 
     steps = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}
     while (message := _receive(requests)) is not None:
@@ -118,8 +116,8 @@ class Worker:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._kill()
-            # A file, since nobody would empty a pipe.
-            self._said = tempfile.TemporaryFile()
+            # A file, since nobody would empty a pipe. `_kill` closes it.
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tileir.compiler.worker"],
                 stdin=subprocess.PIPE,

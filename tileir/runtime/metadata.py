@@ -127,7 +127,8 @@ class KernelInfo:
             launch=reader.one_of("launch", ("plain", "managed"), "plain"),
             grid=_grid(reader),
             hidden=tuple(
-                hidden_parameter_from_json(one, len(parameters)) for one in reader.take("hidden", list, [])
+                hidden_parameter_from_json(one, len(parameters))
+                for one in reader.take("hidden", list, [])
             ),
         )
 
