@@ -377,6 +377,30 @@ def test_workspace_is_kept_per_stream_and_grows() -> None:
     assert set(driver.memory) == {other, grown}
 
 
+def test_prepared_launch_starts_with_the_same_parameters_each_time() -> None:
+    seen: list[tuple[Any, int, int]] = []
+
+    def body(config: Any, read: Any) -> None:
+        seen.append((config.grid, read(0, POINTER), read(1, ctypes.c_int32)))
+
+    launchable, _ = kernel(body, ("ptr<f32>", "i32"))
+    array = np.zeros(4, np.float32)
+    prepared = launchable.prepare((2, 3), [CudaArray(array), 7])
+    prepared.start()
+    prepared.start()
+    assert seen == [((2, 3, 1), array.ctypes.data, 7)] * 2
+
+
+def test_prepared_launch_refuses_what_a_launch_must_renew() -> None:
+    launchable, driver = kernel(nothing, ("ptr<f32>",))
+    with pytest.raises(LaunchError, match="must lie on the device\n.*use launch"):
+        launchable.prepare(1, [np.zeros(4, np.float32)])
+    assert not driver.memory
+    launchable, _ = kernel(nothing, (), launch="managed", hidden=(Workspace(64),))
+    with pytest.raises(LaunchError, match="has a workspace"):
+        launchable.prepare(1, [])
+
+
 def test_grid_that_the_cluster_does_not_divide() -> None:
     launchable, _ = kernel(nothing, (), cluster=(2, 1, 1))
     with pytest.raises(

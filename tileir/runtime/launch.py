@@ -69,24 +69,84 @@ def launch_kernel(
     program_grid = normalize_grid(grid)
     arguments = Arguments(driver, info.parameters, args, handle, device)
     try:
-        environment = Environment(
-            [word.value for word in arguments.words], program_grid, device.multiprocessors
+        launch = PreparedLaunch(
+            driver, device, function, info, program_grid, arguments, handle, workspaces
         )
-        config = launch_config(info, environment)
-        parameters = ParameterBlock(
-            [(word.data, len(word.data)) for word in arguments.words]
-            + [
-                _hidden_word(driver, device, hidden, slot, environment, handle, workspaces)
-                for slot, hidden in enumerate(info.hidden)
-            ]
-        )
-        driver.launch(function, info.name, config, parameters.address, handle)
+        launch.start()
         if arguments.has_host_arrays:
             arguments.copy_back()
     except BaseException:
         arguments.release(quiet=True)
         raise
     arguments.release()
+
+
+def prepare_launch(
+    driver: Driver,
+    device: Device,
+    function: Any,
+    info: KernelInfo,
+    grid: int | Sequence[int],
+    args: Sequence[Any],
+    stream: Any,
+    workspaces: Workspaces,
+) -> PreparedLaunch:
+    """A launch that can be started many times; its arrays must lie on the device."""
+    if any(isinstance(one, Workspace) for one in info.hidden):
+        raise LaunchError(
+            f"kernel '{info.name}' has a workspace, which launches share: it cannot be prepared",
+            remedy="use launch()",
+        )
+    handle = stream_handle(stream)
+    program_grid = normalize_grid(grid)
+    arguments = Arguments(driver, info.parameters, args, handle, device)
+    if arguments.has_host_arrays:
+        arguments.release()
+        raise LaunchError(
+            f"kernel '{info.name}': arrays of a prepared launch must lie on the device",
+            remedy="copy them there, or use launch()",
+        )
+    return PreparedLaunch(
+        driver, device, function, info, program_grid, arguments, handle, workspaces
+    )
+
+
+class PreparedLaunch:
+    """Grid and parameters of a launch, evaluated once: `start()` does nothing but call the driver.
+
+    It keeps the arrays alive; those must not move.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        device: Device,
+        function: Any,
+        info: KernelInfo,
+        grid: tuple[int, int, int],
+        arguments: Arguments,
+        stream: int,
+        workspaces: Workspaces,
+    ):
+        environment = Environment(
+            [word.value for word in arguments.words], grid, device.multiprocessors
+        )
+        hidden = [
+            _hidden_word(driver, device, one, slot, environment, stream, workspaces)
+            for slot, one in enumerate(info.hidden)
+        ]
+        self.config = launch_config(info, environment)
+        self._parameters = ParameterBlock(
+            [(word.data, len(word.data)) for word in arguments.words] + hidden
+        )
+        self._driver, self._function, self._name = driver, function, info.name
+        self._arguments, self._stream = arguments, stream
+
+    def start(self) -> None:
+        """Queues the kernel on the stream it was prepared for."""
+        self._driver.launch(
+            self._function, self._name, self.config, self._parameters.address, self._stream
+        )
 
 
 def launch_config(info: KernelInfo, environment: Environment) -> LaunchConfig:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import LaunchError
 from .driver import Device, Driver, LaunchConfig, cuda_driver
-from .launch import Workspaces, launch_kernel
+from .launch import PreparedLaunch, Workspaces, launch_kernel, prepare_launch
 from .metadata import KernelInfo
 from .targets import Target
 
@@ -58,12 +58,25 @@ class Kernel:
         arrays on the device (DLPack, `__cuda_array_interface__`) are not copied, and the call
         returns once the kernel is queued on `stream`.  Raises `LaunchError`.
         """
+        launch_kernel(*self._loaded(), grid, args, stream, self._loader.workspaces)
+
+    def prepare(
+        self, grid: int | Sequence[int], args: Sequence[Any], stream: Any = None
+    ) -> PreparedLaunch:
+        """The same launch, to be started many times: `prepared.start()`.
+
+        Arrays must lie on the device and stay where they are; scalars, grid and stream are fixed.
+        Raises `LaunchError`.
+        """
+        return prepare_launch(*self._loaded(), grid, args, stream, self._loader.workspaces)
+
+    def _loaded(self) -> tuple[Driver, Device, Any, KernelInfo]:
+        """The kernel's function on the current device."""
         driver = self._loader.driver
         device = driver.device()
         image = self._loader.choose(self.images, device, self.name)
         info = image.kernels[self.name]
-        function = self._loader.function(image, info, device)
-        launch_kernel(driver, device, function, info, grid, args, stream, self._loader.workspaces)
+        return driver, device, self._loader.function(image, info, device), info
 
 
 class Loader:
