@@ -110,6 +110,6 @@ SWEEP = [
 
 
 def peers_of(gemm: Gemm, configurations: list[dict[str, Any]]) -> list[Gemm]:
-    """The program with each of the peer's tiles and hints; bk counts bytes, as the peer's own do."""
+    """The program with each of the peer's tiles and hints; bk is given for 16-bit types."""
     scale = 2 if gemm.dtype in ("i8", "f8E4M3FN", "f8E5M2") else 1
     return [replace(gemm, **{**one, "bk": one["bk"] * scale}) for one in configurations]

@@ -6,8 +6,8 @@
 `build` compiles every program of gemm_cases.py for both launch modes, and for the peers of
 peers.json, into bundles. `run` needs NumPy, cuda-bindings and PyTorch (with Triton): for each case
 it checks every contender on fresh random data against PyTorch, then times all of them in turns, in
-random order, the second-level cache flushed before each launch. Rows give the median of all launches
-in microseconds, the range of the medians of rounds, and the ratio to our managed launch.
+random order, the second-level cache flushed before each launch. Rows give the median of all
+launches in microseconds, the range of the medians of rounds, and the ratio to our managed launch.
 A contender that hangs is dropped and the rest goes on.
 """
 

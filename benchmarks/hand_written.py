@@ -1,9 +1,9 @@
 """Launches hand-written GEMM kernels, to be compared with; they are not part of this repository.
 
-A folder has `NAME.cubin` and `NAME.json` for each kernel, and `launches.json`: for each product the
-kernel to use. A kernel's JSON names threads, shared memory, cluster, tile, and for each of A, B and C
-the box and swizzle of its tensor map; its entry `foo` takes three tensor maps, five pointers (A, B, C,
-bias, workspace) and seven integers (M, N, K, three leading dimensions, raster group).
+A folder has `NAME.cubin` and `NAME.json` for each kernel, and `launches.json`: for each product
+the kernel to use. A kernel's JSON names threads, shared memory, cluster, tile, and for each of A, B
+and C the box and swizzle of its tensor map; its entry `foo` takes three tensor maps, five pointers
+(A, B, C, bias, workspace) and seven integers (M, N, K, three leading dimensions, raster group).
 """
 
 from __future__ import annotations
