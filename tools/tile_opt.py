@@ -5,8 +5,8 @@
     tile-opt --pass-pipeline='builtin.module(convert-cuda-tile,canonicalize)' - < kernel.mlir
 
 The input is text (also in the form that NVIDIA's disassembler prints), MLIR bytecode or Tile IR
-bytecode. Apart from --lower-to-STAGE, --target and --opt-level this is MLIR's own driver, with
-all its options and passes.
+bytecode. Apart from --lower-to-STAGE and its options (--target, --opt-level, --launch) this is
+MLIR's own driver, with all its options and passes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tileir.errors import TileError
 from tileir.tools.command_line import STDIN, read_input, run_tool
@@ -31,6 +32,8 @@ OPTIONS of tile-opt:
   --lower-to-<stage>   Run the compiler up to a stage: {stages}
   --target=<gpu>       GPU that --lower-to-<stage> compiles for (default sm_90a)
   --opt-level=<0-3>    Optimisation level of --lower-to-<stage> (default 3)
+  --launch=<mode>      Who starts the kernels of --lower-to-<stage>: plain, any launcher (default),
+                       or managed, ours, which may pass further parameters
 """
 
 
@@ -40,9 +43,23 @@ class CommandLine:
 
     target: str = "sm_90a"
     opt_level: int = 3
+    launch: Literal["plain", "managed"] = "plain"
     lowers: bool = False
     wants_help: bool = False
     others: list[str] = field(default_factory=list)
+
+    def set(self, name: str, value: str) -> None:
+        """Takes the value of one of our options. Raises TileError."""
+        if name == "--target":
+            self.target = value
+        elif name == "--opt-level":
+            if value not in ("0", "1", "2", "3"):
+                raise TileError(f"--opt-level must be 0 to 3, not '{value}'")
+            self.opt_level = int(value)
+        elif value == "plain" or value == "managed":
+            self.launch = value
+        else:
+            raise TileError(f"--launch must be plain or managed, not '{value}'")
 
 
 def parse_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -51,14 +68,8 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     for argument in remaining:
         name, equals, value = argument.partition("=")
         name = name if name.startswith("--") else f"-{name}"
-        if name in ("--target", "--opt-level"):
-            value = value if equals else next(remaining, "")
-            if name == "--target":
-                result.target = value
-            elif value in ("0", "1", "2", "3"):
-                result.opt_level = int(value)
-            else:
-                raise TileError(f"--opt-level must be 0 to 3, not '{value}'")
+        if name in ("--target", "--opt-level", "--launch"):
+            result.set(name, value if equals else next(remaining, ""))
             continue
         result.lowers |= name.startswith("--lower-to-") or "lower-to-" in value
         result.wants_help |= name in ("--help", "--help-hidden", "--help-list")
@@ -110,7 +121,7 @@ def _translate(command_line: CommandLine, stage: str) -> int:
 
     rest = [argument for argument in command_line.others if argument != f"--lower-to-{stage}"]
     options = [f"--mlir-to-{stage}", f"--target={command_line.target}"]
-    options.append(f"-O{command_line.opt_level}")
+    options += [f"-O{command_line.opt_level}", f"--launch={command_line.launch}"]
     return tile_translate.run(tile_translate.make_parser().parse_args([*options, *rest]))
 
 
@@ -119,7 +130,7 @@ def _register_lowerings(command_line: CommandLine) -> list[str]:
     from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, pipeline_text
     from tileir.dialects import register_pipeline
 
-    options = Options(command_line.target, command_line.opt_level)
+    options = Options(command_line.target, command_line.opt_level, command_line.launch)
     for stage in MLIR_STAGES:
         text = pipeline_text(stage, options)
         inner = text.removeprefix("builtin.module(").removesuffix(")")

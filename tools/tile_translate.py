@@ -52,6 +52,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-O", dest="opt_level", type=int, choices=range(4), default=3, help="(default 3)"
     )
+    parser.add_argument(
+        "--launch", choices=("plain", "managed"), default="plain",
+        help="who starts the kernels: any launcher, or ours (default plain)",
+    )  # fmt: skip
     parser.add_argument("--ptxas", metavar="PATH", help="the assembler to use")
     parser.add_argument(
         "--mlir-print-debuginfo", action="store_true", help="print locations in MLIR text"
@@ -89,8 +93,9 @@ def translate(module: Any, options: argparse.Namespace) -> str | bytes:
     from tileir.compiler import translate as compile_to
 
     return compile_to(
-        module, options.to, options.target, opt_level=options.opt_level, ptxas=options.ptxas
-    )
+        module, options.to, options.target, opt_level=options.opt_level, launch=options.launch,
+        ptxas=options.ptxas,
+    )  # fmt: skip
 
 
 def print_module(module: Any, options: argparse.Namespace) -> str:

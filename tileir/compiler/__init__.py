@@ -62,7 +62,13 @@ def compile(
 
 
 def translate(
-    source: Any, to: str, target: str = "sm_90a", opt_level: int = 3, ptxas: str | None = None
+    source: Any,
+    to: str,
+    target: str = "sm_90a",
+    opt_level: int = 3,
+    *,
+    launch: Literal["plain", "managed"] = "plain",
+    ptxas: str | None = None,
 ) -> str | bytes:
     """Brings a module at any stage of MLIR to `llvmir`, `ptx`, `cubin` or `sass`.
 
@@ -70,7 +76,7 @@ def translate(
     """
     from tileir.compiler.translation import translate as run
 
-    return run(source, to, target, opt_level, ptxas)
+    return run(source, to, Options(target, opt_level, launch), ptxas)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tileir.compiler import codegen
@@ -15,7 +16,7 @@ from tileir.passes.choose_num_warps import NUM_WARPS_ATTRIBUTE
 from tileir.passes.walk import kernels, walk
 
 
-def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | None) -> str | bytes:
+def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str | bytes:
     """See `tileir.compiler.translate`."""
     from tileir.source import parse
 
@@ -23,9 +24,12 @@ def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | No
     stage = stage_of(module.operation)
     first = MLIR_STAGES.index(stage)
     if stage != "cuda_tile":
-        target, opt_level = str(target_of(module.operation)), opt_level_of(module.operation)
+        options = replace(
+            options,
+            target=str(target_of(module.operation)),
+            opt_level=opt_level_of(module.operation),
+        )
         first += 1
-    options = Options(target, opt_level)
     for following in MLIR_STAGES[first:]:
         run_passes(module, passes_of(following, options))
     if to == "llvmir":
@@ -35,7 +39,7 @@ def translate(source: Any, to: str, target: str, opt_level: int, ptxas: str | No
         return ptx
     from tileir.compiler.toolchain import assemble, disassemble
 
-    cubin = assemble(ptx, str(Target.parse(target)), opt_level, ptxas).cubin
+    cubin = assemble(ptx, str(Target.parse(options.target)), options.opt_level, ptxas).cubin
     if to == "cubin":
         return cubin
     if to == "sass":
