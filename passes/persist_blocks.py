@@ -1,15 +1,15 @@
 """persist-blocks: a block that stays on its multiprocessor does the work of many.
 
-    body(blockIdx)     =>     for block = blockIdx.x to number of the program's blocks
-                                      step gridDim.x:
+    body(blockIdx)     =>     for block = first to number of the program's blocks step workers:
                                   body(coordinates of block)
 
 so that a specialised producer fetches the next tile's operands while the consumers still finish
-the last one. As many blocks start as there are multiprocessors, or rather so few that all do the
-same number of rounds.
+the last one. As many blocks work as there are multiprocessors, or rather so few that all do the
+same number of rounds. Where our launcher starts the kernel, it starts no others; elsewhere the rest
+of the program's grid ends at once.
 
-Only where our launcher starts the kernel (it passes the program's grid), and only for kernels
-whose blocks cannot tell: no atomics, no order of memory between blocks, nothing printed.
+Only for kernels whose blocks cannot tell: no atomics, no order of memory between blocks, nothing
+printed.
 """
 
 from __future__ import annotations
@@ -42,12 +42,10 @@ class PersistBlocks(ModulePass):
     name = "persist-blocks"
 
     def apply(self, module: Operation) -> None:
-        if not is_managed(module):
-            return
         target = target_of(module)
         for kernel in kernels(module):
             if suits(kernel, target) and _independent(kernel):
-                _persist(kernel)
+                _persist(kernel, is_managed(module))
 
 
 def _independent(kernel: Operation) -> bool:
@@ -61,20 +59,56 @@ def _independent(kernel: Operation) -> bool:
     return True
 
 
-def _persist(kernel: Operation) -> None:
-    body = kernel.regions[0].blocks[0]
-    *work, end = list(body)
+def _persist(kernel: Operation, managed: bool) -> None:
+    *work, end = list(kernel.regions[0].blocks[0])
     b = Builder(InsertionPoint(end), kernel.location)
-    grid = program_grid(kernel, b.i32)
-    count = b.mul(b.mul(grid[0], grid[1]), grid[2])
-    first, step = (b.op(f"nvvm.read.ptx.sreg.{name}.x", [], b.i32) for name in ("ctaid", "nctaid"))
-    loop = b.create("scf.for", [first, count, step], regions=1)
+    grid = _managed_grid(b, kernel) if managed else _plain_grid(b)
+    loop = b.create("scf.for", [grid.first, grid.count, grid.workers], regions=1)
     inner = b.block(loop.regions[0], [b.i32])
     with b.at(inner):
-        index = _coordinates(b, inner.arguments[0], grid)
+        index = _coordinates(b, inner.arguments[0], grid.extents)
         b.create("scf.yield")
-    _move(work, inner, index, grid)
+    _move(work, inner, index, grid.extents)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The program's grid: its extents and size, and this block's place among those that work (all
+    i32)."""
+
+    extents: list[Value]
+    count: Value
+    first: Value
+    workers: Value
+
+
+def _managed_grid(b: Builder, kernel: Operation) -> _Grid:
+    """The launcher passes the program's grid, and starts as many blocks as shall work."""
+    extents = program_grid(kernel, b.i32)
     set_launch_grid(kernel, _launch_grid())
+    first, workers = (_special(b, name) for name in ("ctaid.x", "nctaid.x"))
+    return _Grid(extents, _product(b, extents), first, workers)
+
+
+def _plain_grid(b: Builder) -> _Grid:
+    """The program's grid is started as it is: those beyond the workers end at once."""
+    x, y, z = (_special(b, f"ctaid.{axis}") for axis in _AXES)
+    extents = [_special(b, f"nctaid.{axis}") for axis in _AXES]
+    count = _product(b, extents)
+    rounds = b.op("arith.ceildivui", [count, _special(b, "nsmid")], b.i32)
+    workers = b.op("arith.ceildivui", [count, rounds], b.i32)
+    first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
+    b.create("tile_gpu.exit_if", [b.compare("uge", first, workers)])
+    return _Grid(extents, count, first, workers)
+
+
+def _special(b: Builder, name: str) -> Value:
+    return b.op(f"nvvm.read.ptx.sreg.{name}", [], b.i32)
+
+
+def _product(b: Builder, extents: list[Value]) -> Value:
+    x, y, z = extents
+    return b.mul(b.mul(x, y), z)
 
 
 def _coordinates(b: Builder, block: Value, grid: list[Value]) -> list[Value]:

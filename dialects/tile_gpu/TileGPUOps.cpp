@@ -421,8 +421,6 @@ LogicalResult TmaStoreOp::verify() {
 }
 
 LogicalResult MbarrierInitOp::verify() {
-  if (getCount() < 1)
-    return emitOpError("count must be positive, found ") << getCount();
   return verifyBarrier(*this, getBarrier().getType(), /*anyStages=*/true);
 }
 

@@ -552,6 +552,23 @@ def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]
   let assemblyFormat = "attr-dict";
 }
 
+def TileGPU_ExitIfOp : TileGPU_Op<"exit_if", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "end all threads of the block where `condition` holds";
+  let description = "It is the same for all threads, and nothing they share is in use yet.";
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "$condition attr-dict";
+}
+
+def TileGPU_ClusterBarrierOp : TileGPU_Op<"cluster_barrier", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the cluster";
+  let description = [{
+    Orders what its blocks did with mbarriers and shared memory of each other:
+    before a block uses those of another, and before one ends that others use.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor memory accesses and the warps that start them
 //===----------------------------------------------------------------------===//
@@ -561,7 +578,9 @@ def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pu
   let description = [{
     `base` is the address of the tensor's first element, `sizes` its extents and
     `strides` the distances in elements, all i64; the box in the type says what
-    one access moves. Elements outside read as zero.
+    one access moves. Elements outside read as zero. With `rows`, boxes have
+    only so many (i64) in their slowest dimension: of a tensor with fewer rows
+    than a box there is no more to move.
 
     Either the launcher makes it, or the block does: in `scratch`, from where it
     goes to the address `slot`. Example:
@@ -569,11 +588,12 @@ def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pu
     : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>`
   }];
   let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides,
-                       Optional<I64>:$slot, Optional<TileGPU_Buffer>:$scratch);
+                       Optional<I64>:$rows, Optional<I64>:$slot,
+                       Optional<TileGPU_Buffer>:$scratch);
   let results = (outs TileGPU_TensorMap:$result);
   let assemblyFormat = [{
-    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` (`slot` $slot^)? (`scratch` $scratch^)?
-    attr-dict `:` qualified(type($result)) (`,` qualified(type($scratch))^)?
+    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` (`rows` $rows^)? (`slot` $slot^)?
+    (`scratch` $scratch^)? attr-dict `:` qualified(type($result)) (`,` qualified(type($scratch))^)?
   }];
   let hasVerifier = 1;
 }
@@ -598,19 +618,25 @@ def TileGPU_ReleaseMapSlotOp : TileGPU_Op<"release_map_slot", [MemoryEffects<[Me
   let assemblyFormat = "$count `slot` $slot attr-dict";
 }
 
-def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load"> {
+def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [AttrSizedOperandSegments]> {
   let summary = "start copying a tile of a tensor to a buffer, by one thread";
   let description = [{
     With `cp.async.bulk.tensor`, one instruction for each box. The bytes count
-    towards the transactions that `barrier` expects.
+    towards the transactions that `barrier` expects. `policy` is a cache policy
+    of the second-level cache, as `createpolicy` encodes it.
+
+    With `half`, 0 or 1, the two blocks of a cluster share the work: only that
+    half of the boxes is fetched, into the buffers of both blocks and counting
+    towards the barriers of both.
     Example: `tile_gpu.tma_load %map[%i, %j], %buffer, %barrier : !tile_gpu.tensor_map<...>,
     !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<1xi64>`
   }];
   let arguments = (ins TileGPU_TensorMap:$map, Variadic<I64>:$starts,
                        Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer,
-                       Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier);
+                       Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, Optional<I64>:$policy,
+                       Optional<I32>:$half);
   let assemblyFormat = [{
-    $map `[` $starts `]` `,` $buffer `,` $barrier attr-dict
+    $map `[` $starts `]` `,` $buffer `,` $barrier (`policy` $policy^)? (`half` $half^)? attr-dict
     `:` qualified(type($map)) `,` qualified(type($buffer)) `,` qualified(type($barrier))
   }];
   let hasVerifier = 1;
@@ -647,24 +673,28 @@ def TileGPU_MbarrierInitOp : TileGPU_Op<"mbarrier_init"> {
   let summary = "make barriers of each stage, to complete after `count` arrivals";
   let description = [{
     Other threads may use them after a `barrier`.
-    Example: `tile_gpu.mbarrier_init %b, 8 : !tile_gpu.buffer<1xi64, stages = 4>`
+    Example: `tile_gpu.mbarrier_init %b, %count : !tile_gpu.buffer<1xi64, stages = 4>`
   }];
-  let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, I64Attr:$count);
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, I32:$count);
   let assemblyFormat = "$barrier `,` $count attr-dict `:` qualified(type($barrier))";
   let hasVerifier = 1;
 }
 
 def TileGPU_MbarrierExpectOp : TileGPU_Op<"mbarrier_expect"> {
   let summary = "arrive, and have the phase wait for `bytes` of copies";
-  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier, I64Attr:$bytes);
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier, I32:$bytes);
   let assemblyFormat = "$barrier `,` $bytes attr-dict `:` qualified(type($barrier))";
   let hasVerifier = 1;
 }
 
 def TileGPU_MbarrierArriveOp : TileGPU_Op<"mbarrier_arrive"> {
   let summary = "arrive, once for each warp";
+  let description = [{
+    With `cluster`, also at the same barrier of the other block, if the cluster
+    has two.
+  }];
   let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier,
-                       Optional<I1>:$predicate);
+                       Optional<I1>:$predicate, UnitAttr:$cluster);
   let assemblyFormat = "$barrier (`if` $predicate^)? attr-dict `:` qualified(type($barrier))";
   let hasVerifier = 1;
 }

@@ -51,6 +51,11 @@ def _set_registers(ctx: Lowering, action: str, count: int | None) -> None:
     b.create("nvvm.setmaxregister", attributes=attributes)
 
 
+@lowers("tile_gpu.exit_if")
+def _exit_if(ctx: Lowering, op: tile_gpu.ExitIfOp) -> None:
+    _if(ctx, "exit;", ctx.scalar(op.condition), [])
+
+
 @lowers("tile_gpu.replica")
 def _replica(ctx: Lowering, op: OpView) -> None:
     ctx.set(op, [ctx.replica])
@@ -95,7 +100,7 @@ def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
     b, barriers = ctx.builder, ctx.buffers[op.barrier]
     first = address(ctx, barriers)
     with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
-        count = b.c32(int_attr(op, "count"))
+        count = ctx.scalar(op.count)
         for stage in range(barriers.info.stages):
             place = b.add(first, b.c32(stage * barriers.info.stage_bytes))
             b.create("nvvm.mbarrier.init", [_pointer(ctx, place), count])
@@ -113,7 +118,7 @@ def _barrier(ctx: Lowering, value: Value) -> Value:
 @lowers("tile_gpu.mbarrier_expect")
 def _mbarrier_expect(ctx: Lowering, op: tile_gpu.MbarrierExpectOp) -> None:
     b = ctx.builder
-    operands = [_pointer(ctx, _barrier(ctx, op.barrier)), b.c32(int_attr(op, "bytes"))]
+    operands = [_pointer(ctx, _barrier(ctx, op.barrier)), ctx.scalar(op.bytes)]
     attributes = {
         "scope": b.attribute("#nvvm.mem_scope<cta>"),
         "relaxed": b.attribute("false"),

@@ -86,7 +86,7 @@ class Plan:
         rings = _rings(kernel)
         if not any(_in_loop(ring) for ring in rings):
             return None
-        needed = _Slice(rings).values()
+        needed = _Slice(kernel, rings).values()
         if needed is None:
             return None
         shared = _shared(kernel, needed)
@@ -130,8 +130,7 @@ class Plan:
 
     def _barriers(self, b: Builder, ring: Ring, arrivals: int) -> Value:
         barriers = _alloc(b, BufferInfo((1,), "i64", (0,), stages=ring.stages))
-        attributes = {"count": b.i64_attr(arrivals)}
-        b.create("tile_gpu.mbarrier_init", [barriers], attributes=attributes)
+        b.create("tile_gpu.mbarrier_init", [barriers, b.c32(arrivals)])
         return barriers
 
 
@@ -240,7 +239,8 @@ class _Slice:
     """The values that the producer needs: where its loads start, and the control flow around
     them."""
 
-    def __init__(self, rings: list[Ring]):
+    def __init__(self, kernel: Operation, rings: list[Ring]):
+        self.kernel = kernel
         self.rings = rings
         self.seen: set[Value] = set()
         self.possible = True
@@ -255,6 +255,9 @@ class _Slice:
                 for value in _tensor_of(fetch):
                     self._need(value)
             self._need_control(ring.block)
+        for op in self.kernel.regions[0].blocks[0]:
+            if isinstance(op, tile_gpu.ExitIfOp):
+                self._need(op.condition)
         return self.seen if self.possible else None
 
     def _need_control(self, block: Block) -> None:
@@ -311,13 +314,15 @@ def _tensor_of(fetch: Fetch) -> list[Value]:
 
 
 def _shared(kernel: Operation, needed: set[Value]) -> set[Operation]:
-    """The operations at the top of the kernel that give needed values and depend on no loop."""
+    """The operations at the top of the kernel that give needed values and depend on no loop, and
+    those that end blocks without work."""
     body = kernel.regions[0].blocks[0]
     known: set[Value] = set(body.arguments)
     shared = set()
     for op in body:
         results = list(op.operation.results)
-        if op.operation.name in _CONTROL or not any(r in needed for r in results):
+        is_needed = isinstance(op, tile_gpu.ExitIfOp) or any(r in needed for r in results)
+        if op.operation.name in _CONTROL or not is_needed:
             continue
         if all(operand in known for operand in op.operation.operands):
             known.update(results)

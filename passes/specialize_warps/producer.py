@@ -58,14 +58,15 @@ class Producer:
         b = self.b
         b.create("tile_gpu.mbarrier_wait", [stage_of(b, ring.empty, at.stage), at.flipped(b)])
         full = stage_of(b, ring.full, at.stage)
-        attributes = {"bytes": b.i64_attr(ring.bytes)}
-        b.create("tile_gpu.mbarrier_expect", [full], attributes=attributes)
+        b.create("tile_gpu.mbarrier_expect", [full, b.c32(ring.bytes)])
         for fetch in ring.fetches:
             b.location = fetch.load.load.location
             starts = [self._value(start) for start in fetch.load.load.starts]
+            segments = b.attribute(f"array<i32: 1, {len(starts)}, 1, 1, 0, 0>")
             b.create(
                 "tile_gpu.tma_load",
                 [fetch.map, *starts, stage_of(b, fetch.buffer, at.stage), full],
+                attributes={"operandSegmentSizes": segments},
             )
         return at.next(b, ring)
 

@@ -69,7 +69,7 @@ def describe_tensor(b: Builder, box: BufferInfo, tensor: list[Value]) -> Value:
     """The map of a tensor given by its address, sizes and strides, for copies of `box`."""
     rank = len(box.shape)
     type_ = b.type(str(box).replace("buffer", "tensor_map", 1))
-    attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}, 0, 0>")}
+    attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}, 0, 0, 0>")}
     return b.op("tile_gpu.tensor_map", tensor, type_, attributes)
 
 
