@@ -47,7 +47,27 @@ class ToolError(TileError):
 
 
 class CompilerCrash(TileError):
-    """LLVM ended the compiler process: a bug of ours, reported as an exception."""
+    """LLVM failed, or ended the compiler process: a bug of ours, reported as an exception.
+
+    `kernel` is the name of the kernel, None if it is not known which of several; `details` is all
+    that LLVM said; `report` is a file that holds it beside the module, in MLIR, and repeats the
+    failure (None if it could not be written).
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        location: str | None = None,
+        remedy: str | None = None,
+        kernel: str | None = None,
+        details: str = "",
+        report: str | None = None,
+    ):
+        super().__init__(reason, location=location, remedy=remedy)
+        self.kernel = kernel
+        self.details = details
+        self.report = report
 
 
 class LaunchError(TileError):

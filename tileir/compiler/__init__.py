@@ -72,7 +72,7 @@ def translate(
 ) -> str | bytes:
     """Brings a module at any stage of MLIR to `llvmir`, `ptx`, `cubin` or `sass`.
 
-    A module that has left `cuda_tile` keeps the target that it records; LLVM runs in this process.
+    A module that has left `cuda_tile` keeps the target that it records.
     """
     from tileir.compiler.translation import translate as run
 

@@ -1,7 +1,7 @@
 """The last steps inside LLVM: from a module of `llvm` and `nvvm` to LLVM IR and PTX.
 
 LLVM ends the process where it cannot go on, so by default these run in a worker
-(`tileir.compiler.worker`).
+(`tileir.compiler.worker`). What it only complains about becomes a CompilerCrash here.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from mlir.dialects import gpu, llvm
 from mlir.passmanager import PassManager
 
+from tileir.compiler.crash import failure_from_diagnostics
+from tileir.compiler.mlir_bytecode import copy
 from tileir.errors import TileError
-from tileir.ir import ArrayAttr, Module, Operation
+from tileir.ir import ArrayAttr, MLIRError, Module, Operation
 
 
 def _gpu_module(module: Module) -> Operation:
@@ -21,17 +23,19 @@ def _gpu_module(module: Module) -> Operation:
 
 
 def to_llvmir(module: Module) -> str:
-    """LLVM IR of the kernels, before LLVM's optimiser."""
+    """LLVM IR of the kernels, before LLVM's optimiser. Raises CompilerCrash."""
+    gpu_module = _gpu_module(module)
+    # Translation to text ends the process where it fails; to bitcode, it says why.
+    _run("gpu-module-to-binary{format=llvm}", copy(module))
     # Defined in the extension, whose stub is not shipped.
     translate = llvm.translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
-    return translate(_gpu_module(module))
+    return translate(gpu_module)
 
 
 def to_ptx(module: Module) -> str:
-    """PTX of the kernels. Changes `module`."""
+    """PTX of the kernels. Changes `module`. Raises CompilerCrash."""
     _gpu_module(module)
-    pipeline = PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})", module.context)
-    pipeline.run(module.operation)
+    _run("gpu-module-to-binary{format=isa}", module)
     for op in module.body.operations:
         if op.operation.name == "gpu.binary":
             objects = ArrayAttr(op.operation.attributes["objects"])
@@ -39,3 +43,11 @@ def to_ptx(module: Module) -> str:
             binary = gpu.ObjectAttr(objects[0])  # pyright: ignore[reportAttributeAccessIssue]
             return binary.object.rstrip(b"\0").decode()
     raise TileError("LLVM gave no PTX")
+
+
+def _run(name: str, module: Module) -> None:
+    pipeline = PassManager.parse(f"builtin.module({name})", module.context)
+    try:
+        pipeline.run(module.operation)
+    except MLIRError as error:
+        raise failure_from_diagnostics(error, module) from None

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, TypeVar
 
+from tileir.compiler.mlir_bytecode import copy, to_bytecode
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, passes_of
+from tileir.compiler.worker import Step, run_here, shared_worker
 from tileir.dialects.diagnostics import RemarkCollector
 from tileir.errors import TileError
 from tileir.ir import IntegerAttr, Module, StringAttr
@@ -42,10 +43,12 @@ class Program:
         self._ptxas = ptxas
         self._assembly: Assembly | None = None
         self._launch_facts: dict[str, _LaunchFacts] = {}
+        if isolate:
+            shared_worker().start()  # gets ready while we lower
         with RemarkCollector(source.context) as remarks:
             module = self._lower("nvvm", self.timings)
         self._remarks = tuple(remarks.texts)
-        self._nvvm = _to_bytecode(module)
+        self._nvvm = to_bytecode(module)
         self.ptx = self._timed("ptx", lambda: self._run_llvm("ptx"))
 
     # ---- results -----------------------------------------------------------------------------
@@ -110,7 +113,7 @@ class Program:
         """A copy of the source, lowered to a stage of MLIR."""
         from tileir.compiler.passes import run_passes
 
-        module = Module.parse(_to_bytecode(self._source), self._source.context)
+        module = copy(self._source)
         for stage in MLIR_STAGES:
             with _stopwatch(timings, stage):
                 run_passes(module, passes_of(stage, self.options))
@@ -120,17 +123,8 @@ class Program:
                 break
         return module
 
-    def _run_llvm(self, step: str) -> str:
-        if self._isolate:
-            from tileir.compiler.worker import shared_worker
-
-            return shared_worker().run(step, self._nvvm)
-        from tileir.compiler import codegen
-        from tileir.dialects import make_context
-
-        with make_context():
-            module = Module.parse(self._nvvm)
-            return codegen.to_ptx(module) if step == "ptx" else codegen.to_llvmir(module)
+    def _run_llvm(self, step: Step) -> str:
+        return (shared_worker().run if self._isolate else run_here)(step, self._nvvm)
 
     def _assembled(self) -> Assembly:
         if self._assembly is None:
@@ -152,12 +146,6 @@ def _stopwatch(timings: dict[str, float], stage: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     timings[stage] = time.perf_counter() - start
-
-
-def _to_bytecode(module: Module) -> bytes:
-    buffer = BytesIO()
-    module.operation.write_bytecode(buffer)
-    return buffer.getvalue()
 
 
 def _entries(source: Module) -> Iterator[tuple[str, tuple[str, ...]]]:

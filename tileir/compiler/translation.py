@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tileir.compiler import codegen
+from tileir.compiler.mlir_bytecode import to_bytecode
 from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
 from tileir.compiler.target import Target
+from tileir.compiler.worker import shared_worker
 from tileir.errors import TileError
 from tileir.ir import Operation
 from tileir.passes.attach_target import opt_level_of, target_of
@@ -20,6 +21,7 @@ def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str 
     """See `tileir.compiler.translate`."""
     from tileir.source import parse
 
+    shared_worker().start()  # gets ready while we lower
     module = parse(source)
     stage = stage_of(module.operation)
     first = MLIR_STAGES.index(stage)
@@ -32,9 +34,10 @@ def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str 
         first += 1
     for following in MLIR_STAGES[first:]:
         run_passes(module, passes_of(following, options))
+    nvvm = to_bytecode(module)
     if to == "llvmir":
-        return codegen.to_llvmir(module)
-    ptx = codegen.to_ptx(module)
+        return shared_worker().run("llvmir", nvvm)
+    ptx = shared_worker().run("ptx", nvvm)
     if to == "ptx":
         return ptx
     from tileir.compiler.toolchain import assemble, disassemble

@@ -19,11 +19,17 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import IO, Any
+from typing import IO, Any, Literal
 
-from tileir.errors import CompilerCrash, TileError
+from tileir import errors
+from tileir.errors import CompilerCrash, TileError, ToolError
+
+#: From a module at the stage nvvm to text.
+Step = Literal["llvmir", "ptx"]
 
 _LENGTH_BYTES = 8
+_ERROR_FIELDS = ("reason", "location", "remedy")
+_CRASH_FIELDS = (*_ERROR_FIELDS, "kernel", "report")
 
 
 def _send(stream: IO[bytes], header: dict[str, Any], payload: bytes = b"") -> None:
@@ -51,19 +57,32 @@ def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answers requests until their stream ends."""
-    from tileir.compiler import codegen
-    from tileir.dialects import make_context
-    from tileir.ir import MLIRError, Module
-
-    steps = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}
     while (message := _receive(requests)) is not None:
         header, payload = message
         try:
-            with make_context():
-                text = steps[header["step"]](Module.parse(payload))
-            _send(answers, {"ok": True}, text.encode())
-        except (TileError, MLIRError, RuntimeError, ValueError) as error:
-            _send(answers, {"ok": False, "reason": str(error)})
+            _send(answers, {"ok": True}, run_here(header["step"], payload).encode())
+        except CompilerCrash as crash:
+            fields = {name: getattr(crash, name) for name in _CRASH_FIELDS}
+            _send(answers, {"ok": False, "crash": fields}, crash.details.encode())
+        except TileError as error:
+            fields = {name: getattr(error, name) for name in _ERROR_FIELDS}
+            _send(answers, {"ok": False, "error": fields, "type": type(error).__name__})
+
+
+def run_here(step: Step, module: bytes) -> str:
+    """Runs a step on a module given as MLIR bytecode, in this process. Raises CompilerCrash."""
+    from tileir.compiler import codegen
+    from tileir.dialects import make_context
+    from tileir.ir import MLIRError, Module
+    from tileir.source import parse_error
+
+    run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
+    with make_context():
+        try:
+            parsed = Module.parse(module)
+        except MLIRError as error:
+            raise parse_error(error, "<nvvm>") from None
+        return run(parsed)
 
 
 def main() -> None:
@@ -81,14 +100,35 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_ready = False
         self._said: IO[bytes] | None = None
         self._lock = threading.Lock()
 
-    def run(self, step: str, module: bytes) -> str:
-        """Runs a step (`llvmir` or `ptx`) on a module given as MLIR bytecode.
+    def start(self) -> None:
+        """Starts the process, if it does not run; it gets ready meanwhile."""
+        with self._lock:
+            self._running()
 
-        Raises TileError with LLVM's message, or CompilerCrash if the process ended.
+    def run(self, step: Step, module: bytes) -> str:
+        """Runs a step on a module given as MLIR bytecode.
+
+        Raises CompilerCrash where LLVM fails or the process ends, ToolError where it cannot start.
         """
+        try:
+            return self._run(step, module)
+        except CompilerCrash as crash:
+            if crash.kernel is None:
+                self._blame(step, module)
+            raise
+
+    def _blame(self, step: Step, module: bytes) -> None:
+        """Runs a step on each of several kernels alone, until one fails."""
+        from tileir.compiler.crash import kernels_alone
+
+        for kernel in kernels_alone(module):
+            self._run(step, kernel)
+
+    def _run(self, step: Step, module: bytes) -> str:
         with self._lock:
             try:
                 header, payload = self._ask(step, module)
@@ -97,54 +137,64 @@ class Worker:
                 # question.
                 self._kill()
                 raise
-        if not header["ok"]:
-            raise TileError(f"LLVM: {header['reason']}")
-        return payload.decode()
+        if header["ok"]:
+            return payload.decode()
+        if "crash" in header:
+            raise CompilerCrash(**header["crash"], details=payload.decode())
+        raise getattr(errors, header["type"])(**header["error"])
 
-    def _ask(self, step: str, module: bytes) -> tuple[dict[str, Any], bytes]:
+    def _ask(self, step: Step, module: bytes) -> tuple[dict[str, Any], bytes]:
         process = self._running()
-        assert process.stdin and process.stdout
+        assert process.stdin and process.stdout and self._said
+        if not self._is_ready:
+            self._await(process)
+        before = self._said.seek(0, os.SEEK_END)
         try:
             _send(process.stdin, {"step": step}, module)
             answer = _receive(process.stdout)
         except BrokenPipeError:
             answer = None
         if answer is None:
-            raise self._crash(process)
+            raise _crash(process.wait(), self._words(before), module)
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._kill()
-            # A file, since nobody would empty a pipe. `_kill` closes it.
-            self._said = tempfile.TemporaryFile()  # noqa: SIM115
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tileir.compiler.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._said,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-            )
-            assert self._process.stdout
-            if _receive(self._process.stdout) is None:
-                raise self._crash(self._process)
+            # A file, since nobody would empty a pipe.
+            self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed by _kill)
+            command = [sys.executable, "-m", "tileir.compiler.worker"]
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._said,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                )
+            except OSError as error:
+                raise _no_worker(str(error)) from None
         return self._process
 
-    def _crash(self, process: subprocess.Popen[bytes]) -> CompilerCrash:
-        assert self._said is not None
-        code = process.wait()
-        self._said.seek(0)
-        said = self._said.read().decode(errors="replace").strip().splitlines()
-        message = next((line for line in said if "LLVM ERROR" in line or "error" in line), "")
-        reason = message or (said[-1] if said else f"exit code {code}")
-        return CompilerCrash(
-            f"LLVM ended the compiler process: {reason}",
-            remedy="this is a bug of tileir; please report it with the kernel",
-        )
+    def _await(self, process: subprocess.Popen[bytes]) -> None:
+        """Waits until the process answers."""
+        assert process.stdout
+        if _receive(process.stdout) is None:
+            code = process.wait()
+            lines = self._words(0).strip().splitlines()
+            raise _no_worker(lines[-1] if lines else f"exit code {code}")
+        self._is_ready = True
+
+    def _words(self, start: int) -> str:
+        """What the process said on standard error, from a position on."""
+        assert self._said
+        self._said.seek(start)
+        return self._said.read().decode(errors="replace")
 
     def _kill(self) -> None:
         """Ends the process, whatever it does, and closes what leads to it."""
         process, self._process = self._process, None
+        self._is_ready = False
         if process is not None:
             process.kill()
             process.wait()
@@ -160,6 +210,22 @@ class Worker:
         """Ends the process, if it runs."""
         with self._lock:
             self._kill()
+
+
+def _no_worker(reason: str) -> ToolError:
+    return ToolError(
+        f"cannot start the compiler process '{sys.executable} -m tileir.compiler.worker': {reason}",
+        remedy="compile with isolate=False",
+    )
+
+
+def _crash(code: int, said: str, module: bytes) -> CompilerCrash:
+    from tileir.compiler.crash import failure_from_end
+    from tileir.dialects import make_context
+    from tileir.ir import Module
+
+    with make_context():
+        return failure_from_end(code, said, Module.parse(module))
 
 
 _shared = Worker()
