@@ -16,9 +16,12 @@ from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import blocks_of, kernels
 
-_WRITES = ("tile_gpu.local_store", "tile_gpu.async_load")
+_WRITES = ("tile_gpu.local_store", "tile_gpu.async_load", "tile_gpu.tensor_map")
 #: Write to their scratch, meet at a barrier of their own, and read it.
-_SCRATCH = ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas", "tile_gpu.malloc")
+_SCRATCH = (
+    "tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas", "tile_gpu.malloc",
+    "tile_gpu.acquire_map_slot",
+)  # fmt: skip
 _LOOPS = ("scf.for", "scf.while")
 
 

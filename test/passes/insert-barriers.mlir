@@ -131,4 +131,22 @@ gpu.module @kernels {
     %q = tile_gpu.atomic_rmw <add> %p, %o scratch %b ordering <relaxed> scope <device> : i64, i32 scratch !tile_gpu.buffer<1xi32> -> i32
     gpu.return
   }
+
+  // All threads read the slot's address from scratch before one of them makes a map in the same
+  // bytes. Maps lie in lines of their own.
+  // CHECK-LABEL: gpu.func @maps
+  gpu.func @maps(%p: !llvm.ptr<1>, %n: i64, %i: i32, %j: i32) kernel {
+    %address = tile_gpu.alloc offset 0 : !tile_gpu.buffer<1xi64>
+    %lines = tile_gpu.alloc offset 0 : !tile_gpu.buffer<16xi64, stages = 2>
+    // CHECK: tile_gpu.acquire_map_slot
+    %slot = tile_gpu.acquire_map_slot 2 scratch %address : !tile_gpu.buffer<1xi64>
+    %line = tile_gpu.stage %lines[%i] : !tile_gpu.buffer<16xi64, stages = 2> -> !tile_gpu.buffer<16xi64>
+    %next = tile_gpu.stage %lines[%j] : !tile_gpu.buffer<16xi64, stages = 2> -> !tile_gpu.buffer<16xi64>
+    // CHECK: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.tensor_map
+    // CHECK-NEXT: tile_gpu.tensor_map
+    %0 = tile_gpu.tensor_map %p sizes[%n] strides[%n] slot %slot scratch %line : !tile_gpu.tensor_map<64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
+    %1 = tile_gpu.tensor_map %p sizes[%n] strides[%n] slot %slot scratch %next : !tile_gpu.tensor_map<64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
+    gpu.return
+  }
 }

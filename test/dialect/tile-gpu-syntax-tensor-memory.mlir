@@ -1,0 +1,83 @@
+// RUN: tile-opt %s | tile-opt - | FileCheck %s
+// RUN: tile-opt %s --mlir-print-op-generic | tile-opt - | FileCheck %s
+
+// Tensor memory accesses, the barriers that they complete, and warps with different work.
+
+!box = !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+!stage = !tile_gpu.buffer<128x64xf16, swizzle = 128>
+!ring = !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>
+!barrier = !tile_gpu.buffer<1xi64>
+!barriers = !tile_gpu.buffer<1xi64, stages = 4>
+
+// CHECK-LABEL: func.func @maps
+func.func @maps(%p: !llvm.ptr<1>, %m: i64, %n: i64, %address: !barrier, %line: !tile_gpu.buffer<16xi64>) {
+  // CHECK: tile_gpu.tensor_map %{{.*}} sizes[%[[M:.*]], %[[N:.*]]] strides[%[[N]], %[[M]]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+  %0 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] : !box
+  // CHECK: %[[SLOT:.*]] = tile_gpu.acquire_map_slot 3 scratch %{{.*}} : !tile_gpu.buffer<1xi64>
+  %slot = tile_gpu.acquire_map_slot 3 scratch %address : !barrier
+  // CHECK: tile_gpu.tensor_map %{{.*}} sizes[%[[M]], %[[N]]] strides[%[[N]], %[[M]]] rows %[[M]] slot %[[SLOT]] scratch %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
+  %1 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] rows %m slot %slot scratch %line : !box, !tile_gpu.buffer<16xi64>
+  // CHECK: tile_gpu.release_map_slot 3 slot %[[SLOT]]
+  tile_gpu.release_map_slot 3 slot %slot
+  return
+}
+
+// CHECK-LABEL: func.func @copies
+func.func @copies(%map: !box, %i: i64, %s: i32, %stage: !stage, %full: !barrier, %ring: !ring,
+                  %t: !tile_gpu.tile<256x64xf16>) {
+  // CHECK: tile_gpu.tma_load %{{.*}}[%[[I:.*]], %[[I]]], %{{.*}}, %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<1xi64>
+  tile_gpu.tma_load %map[%i, %i], %stage, %full : !box, !stage, !barrier
+  // CHECK: tile_gpu.tma_load %{{.*}}[%[[I]], %[[I]]], %{{.*}}, %{{.*}} policy %[[I]] half %{{.*}} : !tile_gpu.tensor_map
+  tile_gpu.tma_load %map[%i, %i], %stage, %full policy %i half %s : !box, !stage, !barrier
+  // CHECK: tile_gpu.tma_store %{{.*}}, %{{.*}}[%[[I]], %[[I]]] through %{{.*}} : !tile_gpu.tile<256x64xf16>, !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>
+  tile_gpu.tma_store %t, %map[%i, %i] through %ring : !tile_gpu.tile<256x64xf16>, !box, !ring
+  // CHECK: tile_gpu.tma_store_wait
+  tile_gpu.tma_store_wait
+  // CHECK: tile_gpu.tma_store_wait complete
+  tile_gpu.tma_store_wait complete
+  return
+}
+
+// CHECK-LABEL: func.func @barriers
+func.func @barriers(%all: !barriers, %one: !barrier, %parity: i32, %n: i32, %c: i1) {
+  // CHECK: tile_gpu.mbarrier_init %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64, stages = 4>
+  tile_gpu.mbarrier_init %all, %n : !barriers
+  // CHECK: tile_gpu.mbarrier_expect %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64>
+  tile_gpu.mbarrier_expect %one, %n : !barrier
+  // CHECK: tile_gpu.mbarrier_wait %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64>
+  tile_gpu.mbarrier_wait %one, %parity : !barrier
+  // CHECK: tile_gpu.mbarrier_arrive %{{.*}} : !tile_gpu.buffer<1xi64>
+  tile_gpu.mbarrier_arrive %one : !barrier
+  // CHECK: tile_gpu.mbarrier_arrive %{{.*}} if %{{.*}} {cluster} : !tile_gpu.buffer<1xi64>
+  tile_gpu.mbarrier_arrive %one if %c {cluster} : !barrier
+  // CHECK: tile_gpu.cluster_barrier
+  tile_gpu.cluster_barrier
+  // CHECK: tile_gpu.exit_if %{{.*}}
+  tile_gpu.exit_if %c
+  return
+}
+
+// CHECK-LABEL: func.func @warps
+func.func @warps(%c: i1) {
+  // CHECK: tile_gpu.specialize producer {
+  // CHECK-NEXT: } consumers {
+  // CHECK-NEXT: }
+  tile_gpu.specialize producer {
+  } consumers {
+  }
+  // CHECK: tile_gpu.specialize registers [40, 232] replicas 2 producer {
+  // CHECK: } consumers {
+  tile_gpu.specialize registers [40, 232] replicas 2 producer {
+    tile_gpu.barrier
+  } consumers {
+    // CHECK: tile_gpu.replica
+    %r = tile_gpu.replica
+    // CHECK: tile_gpu.take_turn
+    tile_gpu.take_turn
+    // CHECK: tile_gpu.pass_turn
+    tile_gpu.pass_turn
+    // CHECK: tile_gpu.pass_turn if %{{.*}}
+    tile_gpu.pass_turn if %c
+  }
+  return
+}
