@@ -97,7 +97,9 @@ def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
         ctx.asm(
             "bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic"
             f".release.gpu.sync.aligned [$0], [$1], {MAP_BYTES}; "
-            f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP_BYTES};",
+            f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP_BYTES}; "
+            # Copies by tensor maps may land where the map was made.
+            "fence.proxy.async.shared::cta;",
             "l,r,~{memory}", [slot, place], None, True,
         )  # fmt: skip
     ctx.set(op, [b.op("llvm.inttoptr", [slot], b.type("!llvm.ptr"))])

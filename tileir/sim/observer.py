@@ -53,8 +53,8 @@ class Access:
     `offset` int64[n, 32] is meaningful in active lanes; each lane touches `size` bytes there.
     An instruction whose lanes fall into several storages makes several events. Instructions of
     the matrix unit (ldmatrix, stmatrix) give the 16-byte row of each address-giving lane.
-    `values` is what was read or what is written, as bytes uint8[n, 32, size], where asked for by
-    `Observer.wants_values`.
+    `stored` are the neighbouring elements that a store writes, [n, 32] or scalars; None where the
+    lanes' own registers do not hold what goes to their addresses.
     """
 
     kind: Literal["load", "store", "atomic", "reduce"]
@@ -67,7 +67,15 @@ class Access:
     storage: Storage
     offset: Array
     size: int
-    values: Array | None = None
+    stored: tuple[Any, ...] | None = None
+
+    def stored_bytes(self) -> Array | None:
+        """What the active lanes store, uint8[m, size]."""
+        if self.stored is None:
+            return None
+        full = np.stack([np.broadcast_to(v, self.offset.shape) for v in self.stored], axis=-1)
+        lanes = full.reshape(-1, full.shape[-1]) if self.active is None else full[self.active]
+        return np.ascontiguousarray(lanes).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,9 @@ class AsyncAccess:
     """Bytes that an asynchronous operation reads or writes.
 
     `offset` int64[k]: the starts of k runs of `size` bytes. `owner` int64[k], for operations of
-    many lanes (cp.async), is the thread of each run, else None.
+    many lanes (cp.async), is the thread of each run, else None. `which` is "a" or "b" for the
+    operands of wgmma, whose runs are 16 bytes: neighbours along K or along M and N, whichever is
+    contiguous, in the order of the matrix [M or N, K].
     """
 
     kind: Literal["read", "write", "reduce"]
@@ -83,6 +93,7 @@ class AsyncAccess:
     offset: Array
     size: int
     owner: Array | None = None
+    which: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +161,6 @@ class Observer:
 
     instruments = False
     """Whether `emit_before` and `emit_after` take part in translation."""
-    wants_values = False
-    """Whether `Access.values` is filled in."""
 
     # --- translation -----------------------------------------------------------------------------
 
@@ -183,9 +192,9 @@ class Observer:
     def fence(self, fence: Fence) -> None: ...
 
     # --- asynchronous operations -----------------------------------------------------------------
-    # `operation` is a machine.asynchronous.Operation: `.kind` ("cp.async", "bulk", "bulk.tensor",
-    # "bulk.reduce", "prefetch", "wgmma", ...), `.site`, `.thread` or `.warps` and `.active`,
-    # `.mbarrier` where it completes bytes to one.
+    # `operation` is a machine.asynchronous.Operation (`.kind` is "cp.async", "bulk", "bulk.reduce",
+    # "bulk.tensor", "bulk.tensor.reduce" or "cp.async.mbarrier.arrive"), or a product of a
+    # warpgroup ("wgmma", with `.warps`); `.site` is its instruction, `.threads` issued it.
 
     def async_issued(self, operation: Any) -> None: ...
 
@@ -238,7 +247,6 @@ class Observers:
     def __init__(self, observers: tuple[Observer, ...]):
         self._observers = observers
         self.instruments = [o for o in observers if o.instruments]
-        self.wants_values = any(o.wants_values for o in observers)
         for name in vars(Observer):
             if name.startswith(("_", "emit")) or not callable(getattr(Observer, name)):
                 continue

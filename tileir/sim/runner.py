@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from traceback import walk_tb
 from typing import Any, NoReturn
@@ -14,6 +14,7 @@ from ..errors import ExecutionError, LaunchError, ResourceError
 from ..interp.memory import AddressSpace
 from ..runtime.launch import normalize_grid
 from .arguments import bind
+from .checks import make_checks
 from .code.program import Code, choose_kernel
 from .machine.faults import Fault
 from .machine.launch import Launch
@@ -55,6 +56,7 @@ def run(
     resident: int | None = None,
     seed: int = 0,
     memory: Sequence[np.ndarray] = (),
+    checks: bool | Iterable[str] = True,
     observers: Sequence[Observer] = (),
     name: str = "ptx",
 ) -> Result:
@@ -67,12 +69,13 @@ def run(
 
     At most `resident` blocks are live at once (default: all, up to 2048 warps). `seed` chooses the
     schedule: 0 runs warps in step and completes asynchronous operations as late as possible, any
-    other number draws both at random. `name` stands for the PTX in messages.
+    other number draws both at random. `checks` chooses what is reported besides (`sim.checks`),
+    all by default. `name` stands for the PTX in messages.
 
     Raises `ParseError`, `UnsupportedError` (an instruction, with its line), `LaunchError` (wrong
     arguments), `ExecutionError` (what goes wrong while it runs).
     """
-    simulator = Simulator(ptx, observers=observers, name=name)
+    simulator = Simulator(ptx, checks=checks, observers=observers, name=name)
     return simulator.run(
         kernel, grid, block, args, cluster=cluster, shared=shared, resident=resident, seed=seed,
         memory=memory,
@@ -86,10 +89,16 @@ class Simulator:
     run to run.
     """
 
-    def __init__(self, ptx: str | Module, *, observers: Sequence[Observer] = (), name: str = "ptx"):
+    def __init__(
+        self,
+        ptx: str | Module,
+        *,
+        checks: bool | Iterable[str] = True,
+        observers: Sequence[Observer] = (),
+        name: str = "ptx",
+    ):
         self.module = ptx if isinstance(ptx, Module) else parse(ptx, name)
-        self._observers = tuple(observers)
-        self._watch = attach(self._observers)
+        self._watch = attach((*observers, *make_checks(checks)))
         self._code: dict[str, Code] = {}
         self._memory = ModuleMemory(self.module)
 

@@ -326,6 +326,11 @@ class Emitter:
         """All lanes of a warp must be here: those that are early wait."""
         self.line(f"if w.mask is not None and not w.converge({self.this_block}): return {STOP}")
 
+    def converge_warpgroups(self) -> None:
+        """All warps of a warpgroup must be here, too."""
+        self.converge()
+        self.line(f"if not w.converge_warpgroups({self.this_block}): return {STOP}")
+
     def leave_here(self) -> str:
         """The statement that ends a function without a `ret`."""
         helper = leave_kernel if self.function.is_entry else leave_function

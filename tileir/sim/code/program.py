@@ -89,6 +89,11 @@ class Code:
         """The entry's registers before anything is written: ones in every bit where it counts."""
         return poisoned(self._callees[self.entry.name], warps)
 
+    @property
+    def sites(self) -> list[Instruction]:
+        """All instructions."""
+        return [site for sites in self._block_sites for site in sites]
+
     def site_of_line(self, line: int) -> Instruction | None:
         """The instruction that a line of the generated code belongs to."""
         return self._sites[line - 1] if line <= len(self._sites) else None

@@ -65,9 +65,7 @@ def store(e: Emitter, f: Form) -> None:
     e.line(call)
 
 
-def _rows(
-    w: Cohort, kind: Any, traits: Traits, address: Array, count: int, values: Any = None
-) -> Array:
+def _rows(w: Cohort, kind: Any, traits: Traits, address: Array, count: int) -> Array:
     """Bytes of shared memory at which each row starts, int64[n, 8 * count]."""
     lanes = np.broadcast_to(_LANES[count], (len(w.warps), 32)) & w.active
     space = (
@@ -75,7 +73,7 @@ def _rows(
     )
     places = locate(w, space, address, _ROW, lanes)
     if w.launch.watch:
-        report(w, kind, traits, places, _ROW, values)
+        report(w, kind, traits, places, _ROW)
     return places[0].offset[:, : 8 * count]
 
 

@@ -1,8 +1,9 @@
 """wgmma: products of a warpgroup, with B, and A or not, in shared memory.
 
-Each warp computes its own 16 of the 64 rows. A product is computed when it is issued, from the
-operands as they are then, but its results stay hidden until the warp waits for the
-group: who reads the accumulators before finds ones in every bit, NaN.
+Each warp computes its own 16 of the 64 rows, and the hardware starts when all four warps have
+issued the product: kernels let one of them tell others that the operands are free. A product is
+computed when it is issued, from the operands as they are then, but its results stay hidden until
+the warp waits for the group: who reads the accumulators before finds ones in every bit, NaN.
 
     D, A (64 rows)   warp q of the warpgroup: rows 16 q + ..., spread over lanes like mma.sync's
 """
@@ -71,7 +72,7 @@ def multiply(e: Emitter, f: Form) -> None:
     if a_name is None or b_name is None or depth * _BITS[a_name] != 256:
         raise f.error("unknown shape or types of the operands")
     saturate = f.has("satfinite")
-    e.converge()
+    e.converge_warpgroups()
     given = list(f.operands)
     accumulators, a, b, scale = given[:4]
     in_registers = isinstance(a, Vector)
@@ -130,13 +131,16 @@ def issue(w: Cohort, regs: list[Any], product: Product, a: Any, b: Array, scale_
         left = fragments.matrix_a(fragments.elements(a, TYPES[product.a_type]), _ROWS)
     words = None if product.registers else np.broadcast_to(a, shape)[:, 0]
     quarter = w.warps % w.launch.warps_per_block % _WARPS
+    watched = _announce(w, product) if w.launch.watch else []
     for rows in _alike(w.slots, descriptors, words):
-        right = _matrix(w, product, rows[0], int(descriptors[rows[0]]), product.n, "b")
+        users = [one for one in watched if np.isin(w.warps[rows], one.warps).any()]
+        right = _matrix(w, product, rows[0], int(descriptors[rows[0]]), product.n, "b", users)
         if left is not None:
             chosen = left[rows]
         else:
             assert words is not None
-            whole = _matrix(w, product, rows[0], int(words[rows[0]]), _ROWS * _WARPS, "a")
+            height = _ROWS * _WARPS
+            whole = _matrix(w, product, rows[0], int(words[rows[0]]), height, "a", users)
             chosen = whole.reshape(_WARPS, _ROWS, -1)[quarter[rows]]
         result[rows] = (chosen.reshape(-1, product.depth) @ right.T).reshape(len(rows), _ROWS, -1)
     if product.sign != 1:
@@ -151,24 +155,33 @@ def issue(w: Cohort, regs: list[Any], product: Product, a: Any, b: Array, scale_
     if product.accumulators not in opened:
         opened = (*opened, product.accumulators)
     w.in_flight = (opened, *groups)
-    if w.launch.watch:
-        w.launch.watch.async_issued(Issued(product, w.warps, w.mask))
+    for one in watched:
+        w.launch.watch.async_completed(one)  # type: ignore[union-attr]
 
 
-class Issued(NamedTuple):
-    """A product on its way, for observers: what was issued and by which warps."""
+class WarpgroupProduct:
+    """A product of one warpgroup on its way, for observers: an asynchronous operation.
 
-    product: Product
-    warps: Array
-    active: Array | None
+    `warps` are those that issued it together; `threads` are their first lanes.
+    """
 
-    @property
-    def kind(self) -> str:
-        return "wgmma"
+    kind = "wgmma"
 
-    @property
-    def site(self) -> Any:
-        return self.product.site
+    def __init__(self, product: Product, warps: Array):
+        self.product = product
+        self.site = product.site
+        self.warps = warps
+        self.threads = warps * 32
+
+
+def _announce(w: Cohort, product: Product) -> list[WarpgroupProduct]:
+    """Tells observers of what each warpgroup issues."""
+    per_block = w.launch.warps_per_block
+    group = w.slots * per_block + w.warps % per_block // _WARPS
+    found = [WarpgroupProduct(product, w.warps[group == one]) for one in np.unique(group)]
+    for one in found:
+        w.launch.watch.async_issued(one)  # type: ignore[union-attr]
+    return found
 
 
 def _alike(slots: Array, b: Array, a: Array | None) -> list[Array]:
@@ -181,8 +194,10 @@ def _alike(slots: Array, b: Array, a: Array | None) -> list[Array]:
     return [np.array(rows) for rows in keys.values()]
 
 
-def _matrix(w: Cohort, product: Product, row: int, word: int, count: int, which: str) -> Array:
-    """An operand in shared memory, float64[count, depth] (B transposed)."""
+def _matrix(
+    w: Cohort, product: Product, row: int, word: int, count: int, which: str, users: Sequence[Any]
+) -> Array:
+    """An operand in shared memory, float64[count, depth] (B transposed); `users` read it."""
     name = product.a_type if which == "a" else product.b_type
     k_major = product.a_k_major if which == "a" else product.b_k_major
     size = _BITS[name] // 8
@@ -202,11 +217,11 @@ def _matrix(w: Cohort, product: Product, row: int, word: int, count: int, which:
             thread=thread,
         )
     offset = linear + int(w.slots[row]) * launch.shared.stride
-    if launch.watch:
-        launch.watch.async_access(
-            Issued(product, w.warps[row : row + 1], None),
-            AsyncAccess("read", launch.shared, offset.ravel(), size, None),
-        )
+    if users:
+        chunks = offset[:, :: 16 // size] if k_major else offset[:: 16 // size]
+        access = AsyncAccess("read", launch.shared, chunks.ravel(), 16, which=which)
+        for one in users:
+            launch.watch.async_access(one, access)  # type: ignore[union-attr]
     flat, _ = launch.shared.typed(np.dtype(f"uint{8 * size}"))
     return operands.to_float64(flat[offset // size], name)
 

@@ -210,6 +210,20 @@ class Cohort:
         self.pc = pc
         return self.launch.scheduler.converge(self)
 
+    def converge_warpgroups(self, pc: int) -> bool:
+        """Whether the four warps of each warpgroup are here; otherwise the early ones wait."""
+        whole = self._cache.get("whole_warpgroups")
+        if whole is None:
+            per_block = self.launch.warps_per_block
+            group = self.slots * per_block + self.warps % per_block // 4
+            _, index, count = np.unique(group, return_inverse=True, return_counts=True)
+            whole = self._cache["whole_warpgroups"] = count[index] == 4
+        if whole.all():
+            return True
+        self.pc = pc
+        self.launch.scheduler.await_lanes(self, ~whole)
+        return False
+
 
 _CHANGING = {"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"}
 

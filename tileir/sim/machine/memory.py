@@ -105,20 +105,16 @@ def report(
     traits: Traits,
     places: list[Place],
     size: int,
-    values: tuple[Any, ...] | None = None,
+    stored: tuple[Any, ...] | None = None,
 ) -> None:
     """Tells observers of an access."""
     watch = w.launch.watch
     assert watch is not None
-    shown = None
-    if watch.wants_values and values is not None:
-        full = np.stack([np.broadcast_to(v, (len(w.warps), 32)) for v in values], axis=-1)
-        shown = np.ascontiguousarray(full).view(np.uint8)
     for place in places:
         watch.access(
             Access(
                 kind, place.space, traits.order, traits.scope, traits.site, w.warps,  # type: ignore[arg-type]
-                place.active, place.storage, place.offset, size, shown,
+                place.active, place.storage, place.offset, size, stored,
             )
         )  # fmt: skip
 

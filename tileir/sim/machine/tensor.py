@@ -108,9 +108,17 @@ class TensorCopy(Operation):
         return buffer, offset
 
     def _report_global(self, launch: Launch, kind: Any, buffer: Any, offset: Array) -> None:
-        if launch.watch:
-            inside = self.box.inside
-            self.report(launch, kind, buffer, offset[inside], self.box.itemsize)
+        """Rows in one piece where the elements of a row are neighbours."""
+        if not launch.watch:
+            return
+        box = self.box
+        if self.tensor.element_strides[0] != 1:
+            self.report(launch, kind, buffer, offset[box.inside], box.itemsize)
+            return
+        first, lengths = box.inside.argmax(axis=1), box.inside.sum(axis=1)
+        starts = offset[np.arange(len(first)), first]
+        for length in np.unique(lengths[lengths > 0]).tolist():
+            self.report(launch, kind, buffer, starts[lengths == length], length * box.itemsize)
 
     def _chunks(self, launch: Launch, start: int) -> Array:
         """The 16-byte chunks of the memory of all slots that hold the box at byte `start`."""

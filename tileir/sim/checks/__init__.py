@@ -1,0 +1,45 @@
+"""Checks of a run: observers that raise an error when a kernel breaks a rule.
+
+    races           accesses to shared or global memory without an order
+    proxies         accesses by the async proxy without a proxy fence
+    registers       registers of wgmma touched while products are on their way
+    uninitialised   values nobody wrote that decide what a kernel does
+    barriers        barriers with different counts of threads
+    mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
+    exits           blocks that end while asynchronous operations still need them
+
+Accesses outside allocations, misaligned ones and deadlocks are found by the machine itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...errors import LaunchError
+from ..observer import Observer
+from ..order.accesses import Accesses
+from ..order.happens_before import HappensBefore
+from .proxies import check_proxies
+from .races import check_races
+
+NAMES = ("races", "proxies")
+
+
+def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
+    """The observers of the chosen checks (True: all), in the order in which they must be told."""
+    names = (NAMES if chosen else ()) if isinstance(chosen, bool) else tuple(chosen)
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        raise LaunchError(f"there is no check '{unknown[0]}'", remedy=f"checks: {', '.join(NAMES)}")
+    if not names:
+        return []
+    order = HappensBefore()
+    accesses = Accesses(order)
+    if "races" in names:
+        check_races(accesses, order)
+    if "proxies" in names:
+        check_proxies(accesses, order)
+    found: list[Observer] = []
+    if "races" in names or "proxies" in names:
+        found.append(accesses)
+    return [*found, order]

@@ -1,0 +1,1 @@
+"""What happens before what: clocks of threads and of asynchronous operations."""
