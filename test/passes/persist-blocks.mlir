@@ -59,14 +59,15 @@ module attributes {tile_gpu.target = "sm_90a"} {
 
 module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
   gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @managed(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %[[X:.*]]: i32, %[[Y:.*]]: i32, %[[Z:.*]]: i32) kernel
+    // CHECK-LABEL: gpu.func @managed
+    // CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %[[X:[^ :]*]]: i32, %[[Y:[^ :]*]]: i32, %[[Z:[^ :]*]]: i32) kernel
     // CHECK-SAME: tile_gpu.hidden_parameters = ["{\22kind\22: \22scalar\22, \22value\22: \22grid:0\22}", "{{[^"]*}}grid:1{{[^"]*}}", "{{[^"]*}}grid:2{{[^"]*}}"]
     // CHECK-SAME: tile_gpu.launch_grid = ["[\22ceildiv\22, [\22mul\22, [\22mul\22, \22grid:0\22, \22grid:1\22], \22grid:2\22], [\22max\22, 1, [\22ceildiv\22, {{.*}}, \22multiprocessors\22]]]", "1", "1"]
     gpu.func @managed(%p: !llvm.ptr<1>, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
-      // CHECK: %[[PLANE:.*]] = arith.muli %[[X]], %[[Y]]
-      // CHECK: %[[COUNT:.*]] = arith.muli %[[PLANE]], %[[Z]]
-      // CHECK: %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
-      // CHECK: %[[WORKERS:.*]] = nvvm.read.ptx.sreg.nctaid.x
+      // CHECK-DAG: %[[PLANE:.*]] = arith.muli %[[X]], %[[Y]]
+      // CHECK-DAG: %[[COUNT:.*]] = arith.muli %[[PLANE]], %[[Z]]
+      // CHECK-DAG: %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
+      // CHECK-DAG: %[[WORKERS:.*]] = nvvm.read.ptx.sreg.nctaid.x
       // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[COUNT]] step %[[WORKERS]]
       // CHECK-NOT: nvvm.read.ptx.sreg
       // CHECK: gpu.return
