@@ -35,13 +35,14 @@ def _tma_load(ctx: Lowering, op: tile_gpu.TmaLoadOp) -> None:
     b, buffer = ctx.builder, ctx.buffers[op.buffer]
     box = tensor_map_box(op.map.type)
     starts = [ctx.scalar(start) for start in op.starts]
+    policy = [] if op.policy is None else [ctx.scalar(op.policy)]
     shared, cluster = b.type("!llvm.ptr<3>"), b.type("!llvm.ptr<7>")
     barrier = b.op("llvm.inttoptr", [address(ctx, ctx.buffers[op.barrier])], shared)
     base, rank = address(ctx, buffer), len(box.shape)
     attributes = {
         "mode": b.attribute("#nvvm.tma_load_mode<tile>"),
         "isCTAOnly": b.attribute("false"),
-        "operandSegmentSizes": b.attribute(f"array<i32: 1, 1, {rank}, 1, 0, 0, 0, 0>"),
+        "operandSegmentSizes": b.attribute(f"array<i32: 1, 1, {rank}, 1, 0, 0, {len(policy)}, 0>"),
     }
     for corner, offset in boxes(buffer.info, box):
         place = b.op("llvm.inttoptr", [b.add(base, b.c32(offset)) if offset else base], shared)
@@ -49,6 +50,6 @@ def _tma_load(ctx: Lowering, op: tile_gpu.TmaLoadOp) -> None:
         where = coordinates(ctx, starts, corner, box.order)
         b.create(
             "nvvm.cp.async.bulk.tensor.shared.cluster.global",
-            [target, ctx.scalar(op.map), *where, barrier],
+            [target, ctx.scalar(op.map), *where, barrier, *policy],
             attributes=attributes,
         )

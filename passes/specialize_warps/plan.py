@@ -33,7 +33,7 @@ _PURE = ("arith.", "math.", "nvvm.read.ptx.sreg.")
 _CONTROL = ("scf.for", "scf.if")
 
 
-@dataclass
+@dataclass(eq=False)
 class Fetch:
     """A load that the producer does. `Plan.allocate` makes the map, which describes its tensor, and
     the buffer."""
@@ -42,6 +42,12 @@ class Fetch:
     box: BufferInfo
     map: Value = field(init=False)
     buffer: Value = field(init=False)
+
+    @property
+    def outer_dim(self) -> int:
+        """The dimension of the operand that the product's result has, too."""
+        user = self.load.users[0].operation
+        return 0 if user.operands[0] == self.load.result else 1
 
 
 @dataclass(eq=False)
@@ -61,6 +67,12 @@ class Ring:
     @property
     def block(self) -> Block:
         return self.fetches[0].load.to_shared.operation.block
+
+    def partner_of(self, fetch: Fetch) -> Fetch | None:
+        """The other operand of the product, if the ring consists of these two."""
+        if len(self.fetches) != 2 or self.fetches[0].outer_dim == self.fetches[1].outer_dim:
+            return None
+        return self.fetches[1 - self.fetches.index(fetch)]
 
     @property
     def bytes(self) -> int:

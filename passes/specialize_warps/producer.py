@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, Operation, OpView, Value
-from tileir.passes.specialize_warps.plan import Plan, Ring, rings_inside
+from tileir.passes.specialize_warps.plan import Fetch, Plan, Ring, rings_inside
 from tileir.passes.specialize_warps.rings import (
     Position,
     Positions,
@@ -12,6 +12,10 @@ from tileir.passes.specialize_warps.rings import (
     stage_of,
     unflatten,
 )
+
+#: Cache policies for whole lines, as `createpolicy.fractional` encodes them.
+_EVICT_NORMAL = 0x1000000000000000
+_EVICT_FIRST = 0x12F0000000000000
 
 
 class Producer:
@@ -21,9 +25,13 @@ class Producer:
         self.b = b
         self.plan = plan
         self.known: dict[Value, Value] = {}
+        self.policies: dict[Fetch, Value] = {}
 
     def fill(self, block: Block, body: Block) -> None:
         with self.b.at(block):
+            for ring in self.plan.rings:
+                for fetch in ring.fetches:
+                    self.policies[fetch] = self._policy(ring.partner_of(fetch))
             start = {ring: Position.start(self.b) for ring in self.plan.rings}
             self._block(body, start)
 
@@ -62,13 +70,26 @@ class Producer:
         for fetch in ring.fetches:
             b.location = fetch.load.load.location
             starts = [self._value(start) for start in fetch.load.load.starts]
-            segments = b.attribute(f"array<i32: 1, {len(starts)}, 1, 1, 0, 0>")
+            segments = b.attribute(f"array<i32: 1, {len(starts)}, 1, 1, 1, 0>")
+            buffer, policy = stage_of(b, fetch.buffer, at.stage), self.policies[fetch]
             b.create(
                 "tile_gpu.tma_load",
-                [fetch.map, *starts, stage_of(b, fetch.buffer, at.stage), full],
+                [fetch.map, *starts, buffer, full, policy],
                 attributes={"operandSegmentSizes": segments},
             )
         return at.next(b, ring)
+
+    def _policy(self, partner: Fetch | None) -> Value:
+        """The cache policy of a fetch. If the other operand of the product is a single tile high,
+        there is one block for each tile of this one: what is fetched once is evicted first."""
+        b = self.b
+        if partner is None:
+            return b.c64(_EVICT_NORMAL)
+        dim = partner.outer_dim
+        extent = partner.load.load.sizes[dim]
+        once = b.compare("sle", extent, b.constant(partner.load.buffer.shape[dim], extent.type))
+        first, normal = b.c64(_EVICT_FIRST), b.c64(_EVICT_NORMAL)
+        return b.op("arith.select", [once, first, normal], b.i64)
 
     def _needed_results(self, op: Operation) -> list[int]:
         return [i for i, result in enumerate(op.results) if result in self.plan.needed]

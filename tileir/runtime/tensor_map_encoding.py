@@ -16,10 +16,22 @@ _TYPES = {
 }  # fmt: skip
 
 
+#: Bytes of a line of the second-level cache, of which it may fetch two at once.
+_LINE = 128
+
+
+def _fetched(tensor_map: TensorMap) -> int:
+    """Bytes to fetch into the second-level cache for each access: rows that do not start on a line
+    would have it fetch neighbours' ends, too."""
+    aligned = all(place % _LINE == 0 for place in (tensor_map.base, *tensor_map.strides))
+    return 2 * _LINE if aligned else _LINE
+
+
 def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
     """The map's 128 bytes; `cu` is cuda.bindings.driver and `call` checks a call's status."""
     swizzle = f"{tensor_map.swizzle}B" if tensor_map.swizzle else "NONE"
     fill = "NAN_REQUEST_ZERO_FMA" if tensor_map.fill == "nan" else "NONE"
+    promotion = f"L2_{_fetched(tensor_map)}B"
     encoded = call(
         cu.cuTensorMapEncodeTiled,
         getattr(cu.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[tensor_map.dtype]}"),
@@ -31,7 +43,7 @@ def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
         [cu.cuuint32_t(step) for step in tensor_map.element_strides],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         getattr(cu.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"),
-        cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        getattr(cu.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{promotion}"),
         getattr(cu.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
     )
     return ctypes.string_at(int(encoded.getPtr()), BYTES)
