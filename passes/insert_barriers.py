@@ -60,7 +60,7 @@ def _insert(block: Block, since: Accesses) -> Accesses:
     result: at its end."""
     for op in list(block):
         name = op.operation.name
-        if name == "tile_gpu.barrier":
+        if name in ("tile_gpu.barrier", "tile_gpu.cluster_barrier"):
             since = frozenset()
         elif op.operation.regions:
             since = _insert_in_regions(op, since)

@@ -2,6 +2,7 @@
 
 `tile_gpu.hidden_parameters`: how to fill the parameters after the entry's own, one JSON text each.
 `tile_gpu.launch_grid`: the grid to start, as three expressions, where it is not the program's.
+`tile_gpu.launch_cluster`: blocks of a cluster, likewise, where it may be more than one.
 (Both in the terms of `tileir.runtime.metadata`.)
 """
 
@@ -13,7 +14,9 @@ from collections.abc import Sequence
 from tileir.ir import ArrayAttr, FunctionType, Operation, StringAttr, Type, TypeAttr, Value
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import (
+    ONE_BLOCK,
     PROGRAM_GRID,
+    Extents,
     HiddenParameter,
     HiddenScalar,
     hidden_parameter_from_json,
@@ -21,6 +24,7 @@ from tileir.runtime.metadata import (
 
 _HIDDEN_ATTRIBUTE = "tile_gpu.hidden_parameters"
 _GRID_ATTRIBUTE = "tile_gpu.launch_grid"
+_CLUSTER_ATTRIBUTE = "tile_gpu.launch_cluster"
 
 
 def add_hidden_parameter(kernel: Operation, type_: Type, recipe: HiddenParameter) -> Value:
@@ -44,10 +48,24 @@ def set_launch_grid(kernel: Operation, grid: Sequence[Expression]) -> None:
     _set_texts(kernel, _GRID_ATTRIBUTE, [json.dumps(extent) for extent in grid])
 
 
-def launch_grid(kernel: Operation) -> tuple[Expression, Expression, Expression]:
-    texts = _texts(kernel, _GRID_ATTRIBUTE)
+def launch_grid(kernel: Operation) -> Extents:
+    return _extents(kernel, _GRID_ATTRIBUTE, PROGRAM_GRID)
+
+
+def set_launch_cluster(kernel: Operation, blocks: Expression) -> None:
+    """Has the launcher form clusters of so many blocks along x."""
+    texts = [json.dumps(extent) for extent in (blocks, 1, 1)]
+    _set_texts(kernel, _CLUSTER_ATTRIBUTE, texts)
+
+
+def launch_cluster(kernel: Operation) -> Extents:
+    return _extents(kernel, _CLUSTER_ATTRIBUTE, ONE_BLOCK)
+
+
+def _extents(kernel: Operation, name: str, default: Extents) -> Extents:
+    texts = _texts(kernel, name)
     if not texts:
-        return PROGRAM_GRID
+        return default
     x, y, z = (json.loads(text) for text in texts)
     return (x, y, z)
 

@@ -134,8 +134,33 @@ def _mbarrier_arrive(ctx: Lowering, op: tile_gpu.MbarrierArriveOp) -> None:
     arrives = b.compare("eq", ctx.lane, b.c32(0))
     if op.predicate is not None:
         arrives = b.op("arith.andi", [arrives, ctx.scalar(op.predicate)], b.i1)
-    instruction = "mbarrier.arrive.shared::cta.b64 _, [$1];"
-    _if(ctx, instruction, arrives, [_barrier(ctx, op.barrier)])
+    barrier = _barrier(ctx, op.barrier)
+    _if(ctx, "mbarrier.arrive.shared::cta.b64 _, [$1];", arrives, [barrier])
+    if op.cluster:
+        _arrive_at_other(ctx, op, barrier)
+
+
+def _arrive_at_other(ctx: Lowering, op: tile_gpu.MbarrierArriveOp, barrier: Value) -> None:
+    """By the second lane. (`.release.cluster`, written out, makes ptxas add a fence.)"""
+    b = ctx.builder
+    rank, size = (
+        b.op(f"nvvm.read.ptx.sreg.cluster.{name}", [], b.i32) for name in ("ctarank", "nctarank")
+    )
+    last = b.sub(size, b.c32(1))
+    is_second, is_pair = (b.compare("eq", value, b.c32(1)) for value in (ctx.lane, last))
+    arrives = b.op("arith.andi", [is_second, is_pair], b.i1)
+    if op.predicate is not None:
+        arrives = b.op("arith.andi", [arrives, ctx.scalar(op.predicate)], b.i1)
+    other = b.op("arith.xori", [rank, last], b.i32)
+    text = "mapa.shared::cluster.u32 $0, $1, $2;"
+    there = ctx.asm(text, "=r,r,r", [barrier, other], b.i32, False).results[0]
+    _if(ctx, "mbarrier.arrive.shared::cluster.b64 _, [$1];", arrives, [there])
+
+
+@lowers("tile_gpu.cluster_barrier")
+def _cluster_barrier(ctx: Lowering, op: OpView) -> None:
+    text = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+    ctx.asm(text, "~{memory}", [], None, True)
 
 
 @lowers("tile_gpu.mbarrier_wait")

@@ -11,6 +11,9 @@ from tileir.ir import Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 
+#: A bit for each block of a pair.
+_BOTH_BLOCKS = 0b11
+
 
 def boxes(buffer: BufferInfo, box: BufferInfo) -> Iterator[tuple[tuple[int, ...], int]]:
     """The boxes of a stage: their first element in the tile, and their byte offset."""
@@ -36,20 +39,44 @@ def _tma_load(ctx: Lowering, op: tile_gpu.TmaLoadOp) -> None:
     box = tensor_map_box(op.map.type)
     starts = [ctx.scalar(start) for start in op.starts]
     policy = [] if op.policy is None else [ctx.scalar(op.policy)]
+    places = list(boxes(buffer.info, box))
+    base, targets = address(ctx, buffer), []
+    if op.half is not None:
+        starts, base = _skip_half(ctx, places, starts, base, ctx.scalar(op.half))
+        places = places[: len(places) // 2]
+        targets = [b.constant(_BOTH_BLOCKS, b.i16)]
     shared, cluster = b.type("!llvm.ptr<3>"), b.type("!llvm.ptr<7>")
     barrier = b.op("llvm.inttoptr", [address(ctx, ctx.buffers[op.barrier])], shared)
-    base, rank = address(ctx, buffer), len(box.shape)
+    counts = [1, 1, len(box.shape), 1, 0, len(targets), len(policy), 0]
     attributes = {
         "mode": b.attribute("#nvvm.tma_load_mode<tile>"),
         "isCTAOnly": b.attribute("false"),
-        "operandSegmentSizes": b.attribute(f"array<i32: 1, 1, {rank}, 1, 0, 0, {len(policy)}, 0>"),
+        "operandSegmentSizes": b.attribute(f"array<i32: {', '.join(map(str, counts))}>"),
     }
-    for corner, offset in boxes(buffer.info, box):
+    for corner, offset in places:
         place = b.op("llvm.inttoptr", [b.add(base, b.c32(offset)) if offset else base], shared)
         target = b.op("llvm.addrspacecast", [place], cluster)
         where = coordinates(ctx, starts, corner, box.order)
         b.create(
             "nvvm.cp.async.bulk.tensor.shared.cluster.global",
-            [target, ctx.scalar(op.map), *where, barrier, *policy],
+            [target, ctx.scalar(op.map), *where, barrier, *targets, *policy],
             attributes=attributes,
         )
+
+
+def _skip_half(
+    ctx: Lowering,
+    places: Sequence[tuple[tuple[int, ...], int]],
+    starts: Sequence[Value],
+    base: Value,
+    half: Value,
+) -> tuple[list[Value], Value]:
+    """Where the boxes of the first or second half (i32 0 or 1) start, in the tensor and in shared
+    memory."""
+    b = ctx.builder
+    (first, offset), (middle, middle_offset) = places[0], places[len(places) // 2]
+    wide = b.op("arith.extui", [half], b.i64)
+    moved = []
+    for start, low, high in zip(starts, first, middle, strict=True):
+        moved.append(b.add(start, b.mul(wide, b.c64(high - low))) if high > low else start)
+    return moved, b.add(base, b.mul(half, b.c32(middle_offset - offset)))

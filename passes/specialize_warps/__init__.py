@@ -26,10 +26,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.target import Target
 from tileir.ir import Block, InsertionPoint, Operation, OpView
-from tileir.passes.attach_target import target_of
+from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
+from tileir.passes.specialize_warps.block_pairs import pair_blocks
 from tileir.passes.specialize_warps.consumers import Consumers
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
@@ -58,8 +60,15 @@ class SpecializeWarps(ModulePass):
         target = target_of(module)
         for kernel in kernels(module):
             plan = Plan.of(kernel, target, self.stages)
+            if plan is not None and is_managed(module):
+                plan = self._in_pairs(kernel, target, plan)
             if plan is not None:
                 _specialize(kernel, plan)
+
+    def _in_pairs(self, kernel: Operation, target: Target, plan: Plan) -> Plan | None:
+        """The plan for blocks that may come in pairs, if that suits; otherwise the one given."""
+        shared = pair_blocks(kernel, plan)
+        return plan if shared is None else Plan.of(kernel, target, self.stages, shared)
 
 
 def _specialize(kernel: Operation, plan: Plan) -> None:
@@ -81,6 +90,9 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     _move(work, plan, consumers)
     Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
+    if plan.pairs:
+        # A block's barriers and buffers must last until the other has done with them.
+        plan.meet(b)
 
 
 def _move(work: Sequence[OpView], plan: Plan, consumers: Block) -> None:

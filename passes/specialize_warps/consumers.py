@@ -25,6 +25,7 @@ class Consumers:
     def __init__(self, plan: Plan, ping_pong: PingPong | None):
         #: The rings whose loads still stand in the code.
         self.left: list[Ring] = list(plan.rings)
+        self.pairs = plan.pairs
         self.ping_pong = ping_pong
         #: With ping-pong: the rounds of a tile, which the other replica's tiles take too.
         self.skipped: Value | None = None
@@ -76,7 +77,7 @@ class Consumers:
             fetch.load.load.operation.erase()
         if not ring.in_flight:
             b.point = _after(users[-1], block)
-            b.create("tile_gpu.mbarrier_arrive", [stage_of(b, ring.empty, at.stage)])
+            self._give_back(b, [stage_of(b, ring.empty, at.stage)])
 
     def _give_back_previous(
         self, wait: tile_gpu.DotWaitOp, rings: Sequence[Ring], positions: Positions, block: Block
@@ -92,7 +93,12 @@ class Consumers:
             if int_attr(wait, "pending"):
                 loop = block.owner.operation
                 operands.append(b.compare("ne", block.arguments[0], loop.operands[0]))
-            b.create("tile_gpu.mbarrier_arrive", operands)
+            self._give_back(b, operands)
+
+    def _give_back(self, b: Builder, operands: list[Value]) -> None:
+        """To the producers of both blocks of a pair, since each may fetch for both."""
+        attributes = {"cluster": b.attribute("unit")} if self.pairs else {}
+        b.create("tile_gpu.mbarrier_arrive", operands, attributes=attributes)
 
     # ---- control flow --------------------------------------------------------------------------
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_block, defining_op, parent_of
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, IntegerType, Operation, Type, Value
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.tile_loop import TileLoop
 from tileir.passes.walk import walk
 
 REPLICAS = 2
@@ -27,29 +27,24 @@ _WARPS_OF_REPLICA = 4
 _TILE = (128, 128)
 
 
-@dataclass
+@dataclass(frozen=True)
 class PingPong:
-    """The loop over tiles, and the loop over k inside it that reads the ring."""
+    loop: TileLoop
 
-    tiles: Operation
-    rounds: Operation
+    @property
+    def tiles(self) -> Operation:
+        return self.loop.tiles
 
     @staticmethod
     def of(kernel: Operation, plan: Plan) -> PingPong | None:
-        """How to play ping-pong in `kernel`; None if it does not suit: there must be one ring, in
-        one loop of the same number of rounds for every tile."""
+        """How to play ping-pong in `kernel`; None if it does not suit."""
         products = [op for op in walk(kernel) if isinstance(op, tile_gpu.DotOp)]
-        if len(plan.rings) != 1 or len(products) != 1 or not plan.rings[0].in_flight:
+        if len(products) != 1 or not all(ring.in_flight for ring in plan.rings):
             return None
         if tile_of(products[0].result).shape != _TILE or num_warps_of(kernel) != 8:
             return None
-        rounds = plan.rings[0].block.owner.operation
-        tiles = _loop_around(rounds)
-        if tiles is None or len(tiles.results) or tiles.block != kernel.regions[0].blocks[0]:
-            return None
-        bounds = list(rounds.operands)[:3]
-        fixed = all(_defined_outside(value, tiles) for value in bounds)
-        return PingPong(tiles, rounds) if fixed else None
+        loop = TileLoop.of(kernel, plan)
+        return None if loop is None else PingPong(loop)
 
     def share_tiles(self, b: Builder) -> Value:
         """Lets this replica do every other tile. Returns which replica it is (i32); `b` stands at
@@ -69,15 +64,12 @@ class PingPong:
     def _take_turns(self, upper: Value, step: Value) -> None:
         """Around the loop over k of every tile. The turn passes as soon as all products are issued,
         if there is a next tile."""
-        body = self.tiles.regions[0].blocks[0]
-        guard = self.rounds
-        while guard.block != body:
-            guard = parent_of(guard)
+        guard = self.loop.guard
         b = Builder(InsertionPoint(guard), guard.location)
-        following = b.add(body.arguments[0], step)
+        following = b.add(self.loop.body.arguments[0], step)
         more = b.compare("slt", following, upper)
         b.create("tile_gpu.take_turn")
-        ends = [InsertionPoint.after(self.rounds)]
+        ends = [InsertionPoint.after(self.loop.rounds)]
         if guard.name == "scf.if":
             ends.append(InsertionPoint.at_block_begin(guard.regions[1].blocks[0]))
         for end in ends:
@@ -85,30 +77,13 @@ class PingPong:
 
     def count_rounds(self, b: Builder) -> Value:
         """Rounds of the ring that a tile takes (i32)."""
-        lower, upper, step = list(self.rounds.operands)[:3]
+        lower, upper, step = list(self.loop.rounds.operands)[:3]
         distance = b.sub(upper, lower)
         up = b.sub(b.add(distance, step), b.constant(1, step.type))
         rounds = b.op("arith.divsi", [up, step], step.type)
         none = b.compare("sle", upper, lower)
         zero = b.constant(0, step.type)
         return _resized(b, b.op("arith.select", [none, zero, rounds], step.type), b.i32)
-
-
-def _loop_around(op: Operation) -> Operation | None:
-    parent = parent_of(op)
-    while parent.name == "scf.if":
-        parent = parent_of(parent)
-    return parent if parent.name == "scf.for" else None
-
-
-def _defined_outside(value: Value, loop: Operation) -> bool:
-    op = defining_op(value) or defining_block(value).owner
-    around = op.operation
-    while around.name != "gpu.func":
-        if around == loop:
-            return False
-        around = parent_of(around)
-    return True
 
 
 def _resized(b: Builder, value: Value, type_: Type) -> Value:

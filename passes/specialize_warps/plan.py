@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
@@ -40,6 +40,8 @@ class Fetch:
 
     load: OperandLoad
     box: BufferInfo
+    #: Whether the other block of a pair fetches the same tile (i1); None if there are no pairs.
+    shared: Value | None
     map: Value = field(init=False)
     buffer: Value = field(init=False)
 
@@ -89,13 +91,21 @@ class Plan:
     #: Operations at the top of the kernel that both sides use.
     shared: set[Operation]
     stores: list[TensorStore]
+    #: Whether blocks may come in pairs.
+    pairs: bool
 
     @staticmethod
-    def of(kernel: Operation, target: Target, most_stages: int) -> Plan | None:
-        """How to split `kernel`; None if it is better left as it is."""
+    def of(
+        kernel: Operation,
+        target: Target,
+        most_stages: int,
+        shared_by_pairs: Mapping[Operation, Value] | None = None,
+    ) -> Plan | None:
+        """How to split `kernel`; None if it is better left as it is. `shared_by_pairs`: for the
+        loads of a kernel whose blocks come in pairs, whether both need the same tile."""
         if not suits(kernel, target):
             return None
-        rings = _rings(kernel)
+        rings = _rings(kernel, shared_by_pairs or {})
         if not any(_in_loop(ring) for ring in rings):
             return None
         needed = _Slice(kernel, rings).values()
@@ -105,7 +115,8 @@ class Plan:
         if not _describable(rings, shared):
             return None
         for slices in (2, 1):
-            plan = Plan(kernel, rings, needed, shared, tensor_stores(kernel, slices))
+            stores = tensor_stores(kernel, slices)
+            plan = Plan(kernel, rings, needed, shared, stores, shared_by_pairs is not None)
             stages = plan._stages(target)
             if stages >= _ENOUGH_STAGES:
                 break
@@ -134,16 +145,27 @@ class Plan:
                 fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch))
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = _alloc(b, info)
-            ring.full = self._barriers(b, ring, 1)
-            ring.empty = self._barriers(b, ring, num_warps_of(self.kernel))
+            ring.full = self._barriers(b, ring, b.c32(1))
+            ring.empty = self._barriers(b, ring, self._consumers(b))
         for store in self.stores:
             store.allocate(b, replicas)
-        b.create("tile_gpu.barrier")
+        self.meet(b)
 
-    def _barriers(self, b: Builder, ring: Ring, arrivals: int) -> Value:
+    def _consumers(self, b: Builder) -> Value:
+        """Warps that give back a stage (i32): those of both blocks of a pair."""
+        warps = b.c32(num_warps_of(self.kernel))
+        if not self.pairs:
+            return warps
+        return b.mul(warps, b.op("nvvm.read.ptx.sreg.cluster.nctarank", [], b.i32))
+
+    def _barriers(self, b: Builder, ring: Ring, arrivals: Value) -> Value:
         barriers = _alloc(b, BufferInfo((1,), "i64", (0,), stages=ring.stages))
-        b.create("tile_gpu.mbarrier_init", [barriers, b.c32(arrivals)])
+        b.create("tile_gpu.mbarrier_init", [barriers, arrivals])
         return barriers
+
+    def meet(self, b: Builder) -> None:
+        """Lets all wait for each other that use the same barriers."""
+        b.create("tile_gpu.cluster_barrier" if self.pairs else "tile_gpu.barrier")
 
 
 def _alloc(b: Builder, info: BufferInfo) -> Value:
@@ -170,13 +192,14 @@ def suits(kernel: Operation, target: Target) -> bool:
     return products > 0
 
 
-def _rings(kernel: Operation) -> list[Ring]:
+def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
     rings: dict[tuple[Block, Operation], Ring] = {}
     for load in operand_loads(kernel):
         users = load.users
         if not users or not all(isinstance(user, tile_gpu.DotOp) for user in users):
             continue
-        box = _box(load)
+        shared = shared_by_pairs.get(load.load.operation)
+        box = _box(load, 1 if shared is None else 2)
         if not load.suits_tensor_access or box is None:
             continue
         first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
@@ -186,15 +209,18 @@ def _rings(kernel: Operation) -> list[Ring]:
         if in_flight and not same_block:
             continue
         ring = rings.setdefault(key, Ring([], False))
-        ring.fetches.append(Fetch(load, box))
+        ring.fetches.append(Fetch(load, box, shared))
         ring.in_flight |= in_flight
     return list(rings.values())
 
 
-def _box(load: OperandLoad) -> BufferInfo | None:
-    """The box of one access: as wide as a panel, and as many rows as allowed."""
+def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
+    """The box of one access: as wide as a panel, and as many rows as allowed, so that there are
+    `parts` boxes or more."""
     buffer = load.buffer
     rows = buffer.shape[buffer.order[0]]
+    if buffer.shape[buffer.order[-1]] == buffer.panel:
+        rows //= parts
     if len(buffer.shape) != 2 or (rows > _LARGEST_BOX and rows % _LARGEST_BOX):
         return None
     shape = list(buffer.shape)
@@ -266,6 +292,8 @@ class _Slice:
                     self._need(value)
                 for value in _tensor_of(fetch):
                     self._need(value)
+                if fetch.shared is not None:
+                    self._need(fetch.shared)
             self._need_control(ring.block)
         for op in self.kernel.regions[0].blocks[0]:
             if isinstance(op, tile_gpu.ExitIfOp):

@@ -69,15 +69,33 @@ class Producer:
         b.create("tile_gpu.mbarrier_expect", [full, b.c32(ring.bytes)])
         for fetch in ring.fetches:
             b.location = fetch.load.load.location
-            starts = [self._value(start) for start in fetch.load.load.starts]
-            segments = b.attribute(f"array<i32: 1, {len(starts)}, 1, 1, 1, 0>")
-            buffer, policy = stage_of(b, fetch.buffer, at.stage), self.policies[fetch]
-            b.create(
-                "tile_gpu.tma_load",
-                [fetch.map, *starts, buffer, full, policy],
-                attributes={"operandSegmentSizes": segments},
-            )
+            buffer = stage_of(b, fetch.buffer, at.stage)
+            if fetch.shared is None:
+                self._load(fetch, buffer, full)
+            else:
+                self._load_shared(fetch, self._value(fetch.shared), buffer, full)
         return at.next(b, ring)
+
+    def _load(self, fetch: Fetch, buffer: Value, full: Value, half: Value | None = None) -> None:
+        b = self.b
+        starts = [self._value(start) for start in fetch.load.load.starts]
+        halves = [] if half is None else [half]
+        segments = f"array<i32: 1, {len(starts)}, 1, 1, 1, {len(halves)}>"
+        b.create(
+            "tile_gpu.tma_load",
+            [fetch.map, *starts, buffer, full, self.policies[fetch], *halves],
+            attributes={"operandSegmentSizes": b.attribute(segments)},
+        )
+
+    def _load_shared(self, fetch: Fetch, shared: Value, buffer: Value, full: Value) -> None:
+        """Half of the tile for both blocks of a pair, or all of it for this one."""
+        b = self.b
+        rank = b.op("nvvm.read.ptx.sreg.cluster.ctarank", [], b.i32)
+        branch = b.create("scf.if", [shared], regions=2)
+        for region, half in zip(branch.regions, (rank, None), strict=True):
+            with b.at(b.block(region)):
+                self._load(fetch, buffer, full, half)
+                b.create("scf.yield")
 
     def _policy(self, partner: Fetch | None) -> Value:
         """The cache policy of a fetch. If the other operand of the product is a single tile high,

@@ -18,8 +18,7 @@ from tileir.ir import IntegerAttr, Module, StringAttr
 
 if TYPE_CHECKING:
     from tileir.compiler.toolchain import Assembly
-    from tileir.runtime.expressions import Expression
-    from tileir.runtime.metadata import HiddenParameter, KernelInfo
+    from tileir.runtime.metadata import Extents, HiddenParameter, KernelInfo
 
 
 _Result = TypeVar("_Result")
@@ -78,6 +77,7 @@ class Program:
                 shared_bytes=facts.shared_bytes,
                 launch=self.options.launch,
                 grid=facts.grid,
+                cluster=facts.cluster,
                 hidden=facts.hidden,
                 ptx_version=version[1],
                 registers=report.registers if report else None,
@@ -169,14 +169,15 @@ class _LaunchFacts:
 
     threads: int
     shared_bytes: int
-    grid: tuple[Expression, Expression, Expression]
+    grid: Extents
+    cluster: Extents
     hidden: tuple[HiddenParameter, ...]
 
 
 def _launch_facts(module: Module) -> Iterator[tuple[str, _LaunchFacts]]:
     from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
     from tileir.passes.choose_num_warps import block_threads
-    from tileir.passes.launch_contract import hidden_parameters, launch_grid
+    from tileir.passes.launch_contract import hidden_parameters, launch_cluster, launch_grid
     from tileir.passes.walk import kernels
 
     for kernel in kernels(module.operation):
@@ -186,6 +187,7 @@ def _launch_facts(module: Module) -> Iterator[tuple[str, _LaunchFacts]]:
                 threads=block_threads(kernel),
                 shared_bytes=IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value,
                 grid=launch_grid(kernel),
+                cluster=launch_cluster(kernel),
                 hidden=hidden_parameters(kernel),
             ),
         )

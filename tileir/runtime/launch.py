@@ -150,16 +150,17 @@ class PreparedLaunch:
 
 
 def launch_config(info: KernelInfo, environment: Environment) -> LaunchConfig:
-    """The extents to launch: the program's grid, or what the kernel's recipe makes of it."""
+    """The extents to launch: the program's grid, or what the kernel's recipes make of it."""
     x, y, z = (evaluate(extent, environment) for extent in info.grid)
     grid = normalize_grid((x, y, z))
-    for axis, blocks, cluster in zip("xyz", grid, info.cluster, strict=True):
-        if blocks % cluster:
+    x, y, z = (evaluate(extent, environment) for extent in info.cluster)
+    for axis, blocks, count in zip("xyz", grid, (x, y, z), strict=True):
+        if count < 1 or blocks % count:
             raise LaunchError(
                 f"kernel '{info.name}': grid {axis} of {blocks} blocks is not a multiple of the "
-                f"cluster's {cluster}"
+                f"cluster's {count}"
             )
-    return LaunchConfig(grid, info.block, info.cluster, info.dynamic_shared_bytes)
+    return LaunchConfig(grid, info.block, (x, y, z), info.dynamic_shared_bytes)
 
 
 def _hidden_word(

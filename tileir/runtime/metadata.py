@@ -20,7 +20,12 @@ from .tensor_map import TensorMapRecipe
 SCHEMA = 1
 """Version of the JSON. Raised when a reader of the old version would launch a kernel wrongly."""
 
-PROGRAM_GRID: tuple[Expression, Expression, Expression] = ("grid:0", "grid:1", "grid:2")
+#: A grid or a cluster: extents along x, y and z.
+Extents = tuple[Expression, Expression, Expression]
+#: The grid that the program is launched on.
+PROGRAM_GRID: Extents = ("grid:0", "grid:1", "grid:2")
+#: No clusters.
+ONE_BLOCK: Extents = (1, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -55,21 +60,21 @@ class KernelInfo:
     """One compiled kernel.
 
     `parameters` are the entry's parameters as the IR spells their types (`ptr<f16>`, `i32`);
-    `block` is threads per block, `cluster` blocks per cluster, `shared_bytes` static and
-    `dynamic_shared_bytes` dynamic shared memory per block; `grid` the grid to launch, as
-    expressions (the program's own by default).  `registers`, `spill_bytes` and `stack_bytes`
-    per thread are what the assembler reported, None where it was not run.
+    `block` is threads per block, `shared_bytes` static and `dynamic_shared_bytes` dynamic shared
+    memory per block; `cluster` the blocks per cluster and `grid` the grid to launch, as expressions
+    (one block, and the program's own grid by default).  `registers`, `spill_bytes` and
+    `stack_bytes` per thread are what the assembler reported, None where it was not run.
     """
 
     name: str
     parameters: tuple[str, ...]
     block: tuple[int, int, int]
     target: str
-    cluster: tuple[int, int, int] = (1, 1, 1)
+    cluster: Extents = ONE_BLOCK
     shared_bytes: int = 0
     dynamic_shared_bytes: int = 0
     launch: Literal["plain", "managed"] = "plain"
-    grid: tuple[Expression, Expression, Expression] = PROGRAM_GRID
+    grid: Extents = PROGRAM_GRID
     hidden: tuple[HiddenParameter, ...] = field(default=())
     ptx_version: str | None = None
     registers: int | None = None
@@ -77,12 +82,13 @@ class KernelInfo:
     stack_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.launch == "plain" and (self.hidden or self.grid != PROGRAM_GRID):
+        has_recipe = self.grid != PROGRAM_GRID or not all(isinstance(x, int) for x in self.cluster)
+        if self.launch == "plain" and (self.hidden or has_recipe):
             raise LaunchError(
-                f"kernel '{self.name}': plain launch mode has no hidden parameters and no grid "
-                "recipe"
+                f"kernel '{self.name}': plain launch mode has no hidden parameters and no recipe "
+                "for grid or cluster"
             )
-        for expression in self.grid:
+        for expression in (*self.grid, *self.cluster):
             check(expression, len(self.parameters))
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +122,7 @@ class KernelInfo:
             name=name,
             parameters=parameters,
             block=reader.triple("block", (1, 1, 1)),
-            cluster=reader.triple("cluster", (1, 1, 1)),
+            cluster=_extents(reader, "cluster", ONE_BLOCK),
             target=reader.take("target", str),
             ptx_version=reader.optional("ptx_version", str),
             shared_bytes=reader.take("shared_bytes", int, 0),
@@ -125,7 +131,7 @@ class KernelInfo:
             spill_bytes=reader.optional("spill_bytes", int),
             stack_bytes=reader.optional("stack_bytes", int),
             launch=reader.one_of("launch", ("plain", "managed"), "plain"),
-            grid=_grid(reader),
+            grid=_extents(reader, "grid", PROGRAM_GRID),
             hidden=tuple(
                 hidden_parameter_from_json(one, len(parameters))
                 for one in reader.take("hidden", list, [])
@@ -173,10 +179,10 @@ class _Reader:
         return (value[0], value[1], value[2])
 
 
-def _grid(reader: _Reader) -> tuple[Expression, Expression, Expression]:
-    value = reader.take("grid", list, list(PROGRAM_GRID))
+def _extents(reader: _Reader, key: str, default: Extents) -> Extents:
+    value = reader.take(key, list, list(default))
     if len(value) != 3:
-        raise reader.error(f"'grid' should be three expressions, found {value}")
+        raise reader.error(f"'{key}' should be three expressions, found {value}")
     return (value[0], value[1], value[2])
 
 

@@ -122,7 +122,9 @@ class Loader:
         if key not in self._functions:
             if id(image) not in self._libraries:
                 self._libraries[id(image)] = self.driver.load(image.code, image.name)
-            config = LaunchConfig((1, 1, 1), info.block, info.cluster, info.dynamic_shared_bytes)
+            # Clusters that a launch works out are small: they need no permission.
+            x, y, z = (count if isinstance(count, int) else 1 for count in info.cluster)
+            config = LaunchConfig((1, 1, 1), info.block, (x, y, z), info.dynamic_shared_bytes)
             self._functions[key] = self.driver.function(
                 self._libraries[id(image)], info.name, config
             )

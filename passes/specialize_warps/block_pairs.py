@@ -1,0 +1,153 @@
+"""Pairs of blocks: of an operand that both need, each fetches half for both.
+
+Rows that do not start on cache lines (sizes like 3000) halve the rate of tensor memory accesses.
+The launcher then forms clusters of two blocks, which take neighbouring tiles of the result. Where
+an operand is the same for both, each producer fetches one half of it into the shared memory of
+both, and a stage is free again when the consumers of both blocks have given it back.
+
+Whether there is a pair is known at launch only: elsewhere a block is a cluster by itself. Both
+blocks of a pair do the same number of tiles; the last may be there for company only, and is not
+stored.
+"""
+
+from __future__ import annotations
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import defining_block, defining_op
+from tileir.dialects import tile_gpu
+from tileir.ir import InsertionPoint, Operation, Value
+from tileir.passes.analysis.launch_expressions import launch_expression
+from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
+from tileir.passes.specialize_warps.plan import Fetch, Plan
+from tileir.passes.specialize_warps.tile_loop import TileLoop
+from tileir.passes.walk import walk
+from tileir.runtime.expressions import Expression
+from tileir.runtime.metadata import PROGRAM_GRID
+
+_CACHE_LINE = 128
+_STORES = (tile_gpu.StoreOp, tile_gpu.ScatterOp)
+
+
+def pair_blocks(kernel: Operation, plan: Plan) -> dict[Operation, Value] | None:
+    """Lets the two blocks of a pair take neighbouring tiles. Returns for each load of an operand
+    whether both need the same tile (i1).
+
+    None if pairs do not suit: they must go through one ring in step, and the launcher must know how
+    far rows are apart.
+    """
+    is_persistent = launch_grid(kernel) != PROGRAM_GRID
+    loop = TileLoop.of(kernel, plan) if is_persistent else None
+    off_lines = _off_cache_lines(plan)
+    if loop is None or off_lines is None:
+        return None
+    fetches = plan.rings[0].fetches
+    if not all(_keeps_step(fetch, loop) for fetch in fetches):
+        return None
+    _set_launch(kernel, off_lines)
+    b = Builder(InsertionPoint(loop.tiles), loop.tiles.location)
+    rank, size = (
+        b.op(f"nvvm.read.ptx.sreg.cluster.{name}", [], b.i32) for name in ("ctarank", "nctarank")
+    )
+    paired = b.compare("ugt", size, b.c32(1))
+    _take_neighbours(b, loop, rank)
+    b.point = InsertionPoint(loop.guard)
+    other = _OtherBlock(b, loop, rank)
+    return {fetch.load.load.operation: other.needs_same(fetch, paired) for fetch in fetches}
+
+
+def _off_cache_lines(plan: Plan) -> Expression | None:
+    """1 if rows of an operand do not start on cache lines, else 0, as the launcher sees it."""
+    result: Expression = 0
+    for ring in plan.rings:
+        for fetch in ring.fetches:
+            box = fetch.load.buffer
+            stride = launch_expression(fetch.load.load.strides[box.order[0]])
+            if stride is None:
+                return None
+            length: Expression = ["mul", stride, box.element_bytes]
+            whole: Expression = ["mul", ["floordiv", length, _CACHE_LINE], _CACHE_LINE]
+            result = ["max", result, ["min", 1, ["sub", length, whole]]]
+    return result
+
+
+def _keeps_step(fetch: Fetch, loop: TileLoop) -> bool:
+    """Whether the fetch's place along k is the same for all tiles, and that across is known before
+    the loop over k."""
+    across, along = fetch.outer_dim, 1 - fetch.outer_dim
+    starts = list(fetch.load.load.starts)
+    where = defining_op(starts[across])
+    early = not loop.defines(starts[across]) or (
+        where is not None and where.operation.block == loop.body
+    )
+    return early and not _depends_on_tile(starts[along], loop)
+
+
+def _depends_on_tile(value: Value, loop: TileLoop) -> bool:
+    if not loop.defines(value):
+        return False
+    op = defining_op(value)
+    if op is None:
+        return defining_block(value) != loop.rounds.regions[0].blocks[0]
+    return any(_depends_on_tile(operand, loop) for operand in op.operation.operands)
+
+
+def _set_launch(kernel: Operation, off_lines: Expression) -> None:
+    """Pairs, where rows are off the cache lines and there is work for most multiprocessors."""
+    x, y, z = launch_grid(kernel)
+    count: Expression = ["mul", ["mul", PROGRAM_GRID[0], PROGRAM_GRID[1]], PROGRAM_GRID[2]]
+    twice: Expression = ["mul", count, 2]
+    many: Expression = ["min", 1, ["floordiv", twice, ["add", "multiprocessors", 1]]]
+    blocks: Expression = ["add", 1, ["mul", off_lines, many]]
+    set_launch_cluster(kernel, blocks)
+    set_launch_grid(kernel, [["mul", blocks, ["ceildiv", x, blocks]], y, z])
+
+
+def _take_neighbours(b: Builder, loop: TileLoop, rank: Value) -> None:
+    """Both blocks of a pair count in steps of the pair, so that they go round equally often."""
+    lower, upper, _ = list(loop.tiles.operands)[:3]
+    loop.tiles.operands[0] = b.sub(lower, rank)
+    last = b.sub(upper, b.c32(1))
+    counter = loop.body.arguments[0]
+    uses = [(use.owner, use.operand_number) for use in counter.uses]
+    with b.at(InsertionPoint.at_block_begin(loop.body)):
+        tile = b.add(counter, rank)
+        exists = b.compare("slt", tile, upper)
+        place = b.op("arith.minsi", [tile, last], b.i32)
+    for user, index in uses:
+        user.operands[index] = place
+    for op in list(walk(loop.tiles)):
+        if isinstance(op, _STORES):
+            _store_if(exists, op)
+
+
+def _store_if(exists: Value, store: tile_gpu.StoreOp | tile_gpu.ScatterOp) -> None:
+    b = Builder(InsertionPoint(store), store.location)
+    branch = b.create("scf.if", [exists], regions=2)
+    with b.at(b.block(branch.regions[0])):
+        end = b.create("scf.yield")
+    store.operation.move_before(end)
+
+
+class _OtherBlock:
+    """Computes what the other block of the pair computes, where `b` stands."""
+
+    def __init__(self, b: Builder, loop: TileLoop, rank: Value):
+        self.b, self.loop = b, loop
+        self.known: dict[Value, Value] = {rank: b.sub(b.c32(1), rank)}
+
+    def needs_same(self, fetch: Fetch, paired: Value) -> Value:
+        """Whether there is another block, and it fetches the same tile (i1)."""
+        mine = fetch.load.load.starts[fetch.outer_dim]
+        equal = self.b.compare("eq", mine, self._value(mine))
+        return self.b.op("arith.andi", [paired, equal], self.b.i1)
+
+    def _value(self, mine: Value) -> Value:
+        op = defining_op(mine)
+        if mine in self.known or op is None or not self.loop.defines(mine):
+            return self.known.get(mine, mine)
+        operands = [self._value(operand) for operand in op.operation.operands]
+        clone = op.operation.clone(ip=self.b.point)
+        for i, operand in enumerate(operands):
+            clone.operands[i] = operand
+        self.known.update(zip(op.operation.results, clone.results, strict=True))
+        return self.known[mine]
