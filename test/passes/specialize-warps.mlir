@@ -16,11 +16,11 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // back by four warps.
       // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
       // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES:[0-9]+]]>
-      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: %[[ONCE:.*]] = arith.constant 1 : i32
+      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: tile_gpu.mbarrier_init %[[FULL]], %[[ONCE]]
-      // CHECK: %[[EMPTY:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: %[[WARPS:.*]] = arith.constant 4 : i32
+      // CHECK: %[[EMPTY:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: tile_gpu.mbarrier_init %[[EMPTY]], %[[WARPS]]
       // CHECK: tile_gpu.barrier
       // CHECK: tile_gpu.specialize producer {
