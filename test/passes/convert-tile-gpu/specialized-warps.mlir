@@ -1,0 +1,65 @@
+// RUN: tile-opt --convert-tile-gpu %s | FileCheck %s
+
+// The warps after those of the consumers are the producer's, of which one thread works.
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // Four warps consume, four more belong to the producer.
+    // CHECK-LABEL: gpu.func @one_set
+    // CHECK-SAME: nvvm.reqntid = array<i32: 256, 1, 1>
+    gpu.func @one_set() kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
+      // CHECK: %[[WARP:.*]] = arith.shrui %[[THREAD]],
+      // CHECK: %[[FOUR:.*]] = arith.constant 4 : i32
+      // CHECK-NEXT: %[[PRODUCES:.*]] = arith.cmpi uge, %[[WARP]], %[[FOUR]]
+      // CHECK-NEXT: scf.if %[[PRODUCES]] {
+      // CHECK: %[[FIRST:.*]] = arith.constant 128 : i32
+      // CHECK-NEXT: arith.cmpi eq, %[[THREAD]], %[[FIRST]]
+      // CHECK-NEXT: scf.if
+      // CHECK: nvvm.fence.proxy
+      tile_gpu.specialize producer {
+        tile_gpu.fence_async
+      } consumers {
+        // A barrier of the consumers leaves the producer out.
+        // CHECK: } else {
+        // CHECK: %[[THREADS:.*]] = arith.constant 128 : i32
+        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[THREADS]]
+        tile_gpu.barrier
+      }
+      // CHECK: gpu.barrier
+      tile_gpu.barrier
+      gpu.return
+    }
+
+    // Two sets of consumers: twice four warps and the producer's.
+    // CHECK-LABEL: gpu.func @two_sets
+    // CHECK-SAME: nvvm.reqntid = array<i32: 384, 1, 1>
+    gpu.func @two_sets(%c: i1) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      // CHECK: nvvm.setmaxregister decrease 40
+      tile_gpu.specialize registers [40, 232] replicas 2 producer {
+        tile_gpu.fence_async
+      } consumers {
+        // CHECK: nvvm.setmaxregister increase 232
+        // Which set, and the thread's place in it.
+        // CHECK: %[[REPLICA:.*]] = arith.divui
+        // CHECK: %[[WARP:.*]] = arith.remui
+        // CHECK: arith.remui
+        // CHECK: gpu.printf "%d", %[[REPLICA]]
+        %r = tile_gpu.replica
+        tile_gpu.print "%d", %r : i32
+        // Waiting for its turn, a set meets the arrival of the other at a barrier of its own.
+        // CHECK: %[[TURN:.*]] = arith.addi %[[REPLICA]],
+        // CHECK: %[[ALL:.*]] = arith.constant 256 : i32
+        // CHECK: nvvm.barrier id = %[[TURN]] number_of_threads = %[[ALL]]
+        tile_gpu.take_turn
+        // CHECK: %[[SET:.*]] = arith.constant 128 : i32
+        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[SET]]
+        tile_gpu.barrier
+        // CHECK: %[[OTHER:.*]] = arith.subi %{{.*}}, %[[REPLICA]]
+        // CHECK: llvm.inline_asm {{.*}}@p bar.arrive $1, $2;
+        tile_gpu.pass_turn if %c
+      }
+      gpu.return
+    }
+  }
+}

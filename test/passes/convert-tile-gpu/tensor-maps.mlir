@@ -1,0 +1,45 @@
+// RUN: tile-opt --convert-tile-gpu %s | FileCheck %s
+
+// Maps that a block makes for itself: a slot of a pool, and the fields of the map by instructions.
+
+// CHECK: #nvvm.target<{{.*}}features = "+ptx83"
+// CHECK-DAG: llvm.mlir.global internal @[[TAKEN:.*]]() {addr_space = 1 : i32, alignment = 4 : i64} : !llvm.array<1024 x i8>
+// CHECK-DAG: llvm.mlir.global internal @[[PLACES:tensor_maps_1]]() {addr_space = 1 : i32, alignment = 128 : i64} : !llvm.array<131072 x i8>
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // CHECK-LABEL: gpu.func @maps
+    // CHECK-SAME: (%[[P:.*]]: !llvm.ptr<1>, %[[M:.*]]: i64, %[[N:.*]]: i64)
+    gpu.func @maps(%p: !llvm.ptr<1>, %m: i64, %n: i64) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 1024 : i64} {
+      %one = arith.constant 1 : i64
+      %a = tile_gpu.alloc offset 512 : !tile_gpu.buffer<1xi64>
+      %l = tile_gpu.alloc offset 0 : !tile_gpu.buffer<16xi64>
+      // One thread sets a bit that nobody has set, first among those of its multiprocessor. All get
+      // the address.
+      // CHECK: scf.if
+      // CHECK: llvm.inline_asm {{.*}}%smid{{.*}}atom.global.acquire.gpu.or.b32
+      // CHECK: memref.store
+      // CHECK: gpu.barrier
+      // CHECK-NEXT: %[[SLOT:.*]] = memref.load
+      %slot = tile_gpu.acquire_map_slot 1 scratch %a : !tile_gpu.buffer<1xi64>
+      // The box is 64 wide and 32 high, the columns are the fastest dimension of the tensor.
+      // CHECK: tensormap.replace.tile.global_address
+      // CHECK: tensormap.replace.tile.rank{{.*}} [$0], 1;
+      // CHECK: tensormap.replace.tile.box_dim{{.*}} [$0], 0, 64;
+      // CHECK: %[[COLUMNS:.*]] = arith.trunci %[[N]]
+      // CHECK: tensormap.replace.tile.global_dim{{.*}} [$0], 0, $1;{{.*}} %[[COLUMNS]] :
+      // CHECK: tensormap.replace.tile.box_dim{{.*}} [$0], 1, 32;
+      // CHECK: %[[BYTES:.*]] = arith.muli %[[N]],
+      // CHECK: tensormap.replace.tile.global_stride{{.*}} [$0], 0, $1;{{.*}} %[[BYTES]] :
+      // f16, a swizzle of 128 bytes, zeros outside.
+      // CHECK: tensormap.replace.tile.elemtype{{.*}} [$0], 6;
+      // CHECK: tensormap.replace.tile.swizzle_mode{{.*}} [$0], 3;
+      // CHECK: tensormap.replace.tile.fill_mode{{.*}} [$0], 0;
+      // CHECK: tensormap.cp_fenceproxy.global.shared::cta{{.*}}, 128; fence.proxy.tensormap::generic.acquire.gpu
+      // CHECK: llvm.inttoptr %[[SLOT]] : i64 to !llvm.ptr
+      %map = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %one] slot %slot scratch %l : !tile_gpu.tensor_map<32x64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
+      // CHECK: llvm.inline_asm {{.*}}red.global.release.gpu.and.b32
+      tile_gpu.release_map_slot 1 slot %slot
+      gpu.return
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// RUN: tile-opt --convert-tile-gpu %s | FileCheck %s
+
+#acc = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 8, lane 4:1, reg 2]>
+!box = !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+!barrier = !tile_gpu.buffer<1xi64>
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // A map is the address of what the launcher passed by value. One instruction for each box; the
+    // fastest coordinate comes first. Panels of 64 columns (16384 bytes of 128 rows) follow each other,
+    // boxes of 64 rows (8192 bytes) within a panel.
+    // CHECK-LABEL: gpu.func @load
+    // CHECK-SAME: (%[[MAP:.*]]: !llvm.ptr, %[[I:.*]]: i64, %[[J:.*]]: i64)
+    gpu.func @load(%map: !box, %i: i64, %j: i64) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 32784 : i64} {
+      %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<128x128xf16, swizzle = 128>
+      %f = tile_gpu.alloc offset 32768 : !barrier
+      // CHECK: %[[COLUMN:.*]] = arith.trunci %[[J]]
+      // CHECK: %[[ROW:.*]] = arith.trunci %[[I]]
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%[[COLUMN]], %[[ROW]]]
+      // CHECK: arith.constant 16384 : i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK: arith.constant 8192 : i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK: arith.constant 24576 : i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      // CHECK-NOT: nvvm.cp.async.bulk.tensor
+      tile_gpu.specialize producer {
+        tile_gpu.tma_load %map[%i, %j], %b, %f : !box, !tile_gpu.buffer<128x128xf16, swizzle = 128>, !barrier
+      } consumers {
+      }
+      // CHECK: gpu.return
+      gpu.return
+    }
+
+    // Each slice: wait until the copy before the last has read the buffer, write, show it to the
+    // copies, meet, and let one thread of the warpgroup start the copy.
+    // CHECK-LABEL: gpu.func @store
+    // CHECK-SAME: (%[[MAP:.*]]: !llvm.ptr
+    gpu.func @store(%map: !box, %i: i64, %j: i64) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 16384 : i64} {
+      %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
+      %t = arith.constant dense<1.0> : !tile_gpu.tile<64x64xf16, #acc>
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK: nvvm.barrier
+      // CHECK-COUNT-4: nvvm.stmatrix
+      // CHECK-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
+      // CHECK: nvvm.barrier
+      // CHECK: scf.if
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]],
+      // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
+      tile_gpu.tma_store %t, %map[%i, %j] through %b : !tile_gpu.tile<64x64xf16, #acc>, !box, !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
+      // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+      tile_gpu.tma_store_wait
+      // CHECK: nvvm.cp.async.bulk.wait_group 0
+      // CHECK-NOT: {read}
+      tile_gpu.tma_store_wait complete
+      // CHECK: gpu.return
+      gpu.return
+    }
+  }
+}
