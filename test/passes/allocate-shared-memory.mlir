@@ -66,6 +66,26 @@ gpu.module @kernels {
     tile_gpu.local_store %x, %small : !tile_gpu.tile<128xf32, #tile_gpu.layout<[warp 4:1, lane 32:1]>>, !tile_gpu.buffer<128xf32>
     gpu.return
   }
+
+  // Specialised warps run side by side: what one side uses lives as long as both run. With two sets of
+  // consumers, each has its own copy of a buffer made among them.
+  // CHECK-LABEL: gpu.func @specialised
+  // CHECK-SAME: tile_gpu.shared_bytes = 16384
+  gpu.func @specialised(%i: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<1024xf32, #l>
+    %ring = tile_gpu.alloc : !tile_gpu.buffer<1024xf32, stages = 2>
+    tile_gpu.specialize replicas 2 producer {
+      %s = tile_gpu.stage %ring[%i] : !tile_gpu.buffer<1024xf32, stages = 2> -> !tile_gpu.buffer<1024xf32>
+      %y = tile_gpu.local_load %s : !tile_gpu.buffer<1024xf32> -> !tile_gpu.tile<1024xf32, #l>
+    } consumers {
+      %a = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+      tile_gpu.local_store %x, %a : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    }
+    // CHECK: tile_gpu.alloc offset 0 : !tile_gpu.buffer<1024xf32>
+    %after = tile_gpu.alloc : !tile_gpu.buffer<1024xf32>
+    tile_gpu.local_store %x, %after : !tile_gpu.tile<1024xf32, #l>, !tile_gpu.buffer<1024xf32>
+    gpu.return
+  }
 }
 
 // -----
