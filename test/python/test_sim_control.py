@@ -220,8 +220,8 @@ def test_waiting_for_blocks_that_cannot_start():
     body = """.reg .b32 %b, %v; .reg .b64 %a; .reg .pred %p; mov.u32 %b, %ctaid.x;
         ld.param.u64 %a, [p0]; mad.wide.u32 %a, %b, 4, %a;
         WAIT: ld.acquire.gpu.global.u32 %v, [%a+4]; setp.eq.u32 %p, %v, 0; @%p bra WAIT; ret;"""
-    with pytest.raises(tileir.ExecutionError, match="deadlock: no thread can go on; 2 threads wait "
-                       "for a change of memory.*ld.acquire"):  # fmt: skip
+    with pytest.raises(tileir.ExecutionError, match="deadlock: no thread can go on\n  2 threads "
+                       "wait for a change of memory.*ld.acquire"):  # fmt: skip
         run(body, [flags], grid=3, threads=1, resident=2)
 
 

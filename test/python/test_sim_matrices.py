@@ -264,7 +264,7 @@ def descriptor(start: str, leading: int, stride: int, swizzle: int) -> str:
 
 
 def wgmma(a, b, types, *, swizzles=(128, 128), majors=(True, True), in_registers=False, c=None,
-          scales=(1, 1), steps=1, seed=0, wait=True):  # fmt: skip
+          scales=(1, 1), steps=1, seed=0, wait=True, checks=True):  # fmt: skip
     """One warpgroup's product of a (64 x K) and b (K x n), `steps` instructions deep."""
     d_type, a_type, b_type = types
     n, depth = b.shape[1], 32 // a.itemsize
@@ -320,7 +320,7 @@ def wgmma(a, b, types, *, swizzles=(128, 128), majors=(True, True), in_registers
         lines.append("wgmma.wait_group.sync.aligned 0;")
     lines += [f"st.global.b32 [%d2+{4 * k}], %f{k};" for k in range(count)]
     text = module("\n".join([*lines, "ret;"]), pointers(4))
-    sim.run(text, "k", 1, 128, [a_bytes, b_bytes, out, left], seed=seed)
+    sim.run(text, "k", 1, 128, [a_bytes, b_bytes, out, left], seed=seed, checks=checks)
     return _from_lanes(out, n)
 
 
@@ -412,7 +412,7 @@ def test_wgmma_accumulates_and_scales():
 
 def test_results_of_wgmma_are_hidden_until_waited_for():
     a, b = values(np.float16, (64, 16), 1), values(np.float16, (16, 16), 2)
-    got = wgmma(a, b, ("f32", "f16", "f16"), swizzles=(32, 32), wait=False)
+    got = wgmma(a, b, ("f32", "f16", "f16"), swizzles=(32, 32), wait=False, checks=False)
     assert np.isnan(got).all()
 
 

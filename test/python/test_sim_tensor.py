@@ -25,7 +25,7 @@ def load_box(tensor, box, start, *, seed=0, **options) -> np.ndarray:
     coordinates = ", ".join(str(c) for c in reversed(start))
     text = module(f"""{HEAD} .shared .align 1024 .b8 s[{size}]; .shared .align 8 .b64 bar;
         mov.u32 %v0, s; mov.u32 %v1, bar; setp.ne.u32 %p, %i, 0; @%p bra MEET;
-        mbarrier.init.shared.b64 [%v1], 1; prefetch.tensormap [%m];
+        mbarrier.init.shared.b64 [%v1], 1; fence.proxy.async; prefetch.tensormap [%m];
         mbarrier.arrive.expect_tx.shared.b64 _, [%v1], {size};
         cp.async.bulk.prefetch.tensor.{len(box)}d.L2.global.tile [%m, {{{coordinates}}}];
         cp.async.bulk.tensor.{len(box)}d.shared::cluster.global.mbarrier::complete_tx::bytes
@@ -87,7 +87,8 @@ def test_steps_inside_the_box():
     size, out = 4 * 16 * 4, np.zeros(64, np.uint32)
     text = module(
         f"""{HEAD} .shared .align 128 .b8 s[{size}]; .shared .align 8 .b64 bar;
-        mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 _, [bar], {size};
+        mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;
+        mbarrier.arrive.expect_tx.shared.b64 _, [bar], {size};
         mov.u32 %v0, s; mov.u32 %v1, bar;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
             [%v0], [%m, {{3, 1}}], [%v1]; {WAIT.format(at="%v1", parity="0")}
@@ -203,7 +204,7 @@ def test_maps_of_other_arguments():
     out = np.zeros(64, np.float32)
     text = module(
         f"""{HEAD} .shared .align 128 .b8 s[256]; .shared .align 8 .b64 bar;
-        mov.u32 %v0, s; mov.u32 %v1, bar; mbarrier.init.shared.b64 [%v1], 1;
+        mov.u32 %v0, s; mov.u32 %v1, bar; mbarrier.init.shared.b64 [%v1], 1; fence.proxy.async;
         mbarrier.arrive.expect_tx.shared.b64 _, [%v1], 256;
         cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%v0], [%m, {{0,
         0}}], [%v1];
@@ -242,7 +243,7 @@ def test_maps_built_by_the_kernel():
         tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned
             [%c], [%v2], 128;
         fence.proxy.tensormap::generic.acquire.gpu [%c], 128;
-        @!%p mbarrier.init.shared.b64 [%v1], 1; bar.sync 0; @%p ret;
+        @!%p mbarrier.init.shared.b64 [%v1], 1; fence.proxy.async; bar.sync 0; @%p ret;
         mbarrier.arrive.expect_tx.shared.b64 _, [%v1], 512;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
             [%v0], [%c, {{0, 15}}], [%v1]; {WAIT.format(at="%v1", parity="0")}
@@ -256,7 +257,7 @@ def test_faults():
 
     def fails(match, at="%v0", coordinates="{0, 0}", rank=2, map_=None):
         text = module(f"""{HEAD} .shared .align 128 .b8 s[512]; .shared .align 8 .b64 bar;
-            mov.u32 %v0, s; mov.u32 %v1, bar; mbarrier.init.shared.b64 [%v1], 1;
+            mov.u32 %v0, s; mov.u32 %v1, bar; mbarrier.init.shared.b64 [%v1], 1; fence.proxy.async;
             cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes
                 [{at}], [%m, {coordinates}], [%v1]; ret;""", f"{pointers(1)}, {MAP}")  # fmt: skip
         given = sim.tensor_map(tensor, (8, 16)) if map_ is None else map_

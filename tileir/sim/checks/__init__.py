@@ -3,7 +3,6 @@
     races           accesses to shared or global memory without an order
     proxies         accesses by the async proxy without a proxy fence
     registers       registers of wgmma touched while products are on their way
-    uninitialised   values nobody wrote that decide what a kernel does
     barriers        barriers with different counts of threads
     mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
     exits           blocks that end while asynchronous operations still need them
@@ -19,10 +18,14 @@ from ...errors import LaunchError
 from ..observer import Observer
 from ..order.accesses import Accesses
 from ..order.happens_before import HappensBefore
+from .barriers import BarrierCounts
+from .exits import Exits
+from .mbarriers import MbarrierRules
 from .proxies import check_proxies
 from .races import check_races
+from .registers import Registers
 
-NAMES = ("races", "proxies")
+NAMES = ("races", "proxies", "registers", "barriers", "mbarriers", "exits")
 
 
 def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
@@ -31,15 +34,21 @@ def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise LaunchError(f"there is no check '{unknown[0]}'", remedy=f"checks: {', '.join(NAMES)}")
-    if not names:
-        return []
     order = HappensBefore()
     accesses = Accesses(order)
     if "races" in names:
         check_races(accesses, order)
     if "proxies" in names:
         check_proxies(accesses, order)
-    found: list[Observer] = []
-    if "races" in names or "proxies" in names:
-        found.append(accesses)
-    return [*found, order]
+    found: dict[str, Observer] = {
+        "races": accesses,
+        "proxies": accesses,
+        "registers": Registers(),
+        "barriers": BarrierCounts(),
+        "mbarriers": MbarrierRules(order),
+        "exits": Exits(order),
+    }
+    observers = list(dict.fromkeys(found[name] for name in NAMES if name in names))
+    ordered = {"races", "proxies", "mbarriers", "exits"} & set(names)
+    # Whoever asks for the order comes in front: a release makes known what came before it.
+    return [*observers, order] if ordered else observers

@@ -73,7 +73,7 @@ def cut(function: Function, module: str) -> tuple[list[Block], dict[str, int]]:
 
 
 def _step(instruction: Instruction, rule: Rule, modifiers: list[str]) -> Step:
-    reads, writes = _reads_and_writes(instruction, rule)
+    reads, writes = reads_and_writes(instruction, rule)
     return Step(instruction, rule, modifiers, reads, writes)
 
 
@@ -100,9 +100,11 @@ def _successors(
     yield index + 1
 
 
-def _reads_and_writes(
-    instruction: Instruction, rule: Rule
-) -> tuple[list[Register], list[Register]]:
+def reads_and_writes(instruction: Instruction, rule: Rule) -> tuple[list[Register], list[Register]]:
+    """The registers that an instruction reads and writes.
+
+    What a guard may leave alone counts as read.
+    """
     operands = instruction.operands
     writes: list[Register] = []
     if instruction.parts[0] == "call":

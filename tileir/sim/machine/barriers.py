@@ -8,6 +8,7 @@ import numpy as np
 
 from ..observer import BarrierArrival
 from .cohort import Array, Cohort
+from .deadlock import Waiting
 from .faults import ThreadFault
 
 if TYPE_CHECKING:
@@ -35,8 +36,24 @@ class Barriers:
         self.outcome = np.zeros((*shape, 2), np.int64)
         self._waiting: dict[Any, tuple[Cohort, Array, Instruction]] = {}
 
-    def waiting(self) -> list[Cohort]:
-        return [cohort for cohort, _, _ in self._waiting.values()]
+    def waiting(self) -> list[Waiting]:
+        return [
+            Waiting(cohort, "a barrier", self._missing(np.unique(cohort.slots * COUNT + numbers)))
+            for cohort, numbers, _ in self._waiting.values()
+        ]
+
+    def _missing(self, keys: Array) -> list[str]:
+        slots, numbers = keys // COUNT, keys % COUNT
+        expected = self._expected[slots, numbers]
+        needed = np.where(expected == _ALL, self._alive(slots), expected)
+        return [
+            f"barrier {number} of {self._launch.slot_name(slot)}: {arrived} of {wanted} threads "
+            "have arrived"
+            for slot, number, arrived, wanted in zip(
+                slots.tolist(), numbers.tolist(), self._arrived[slots, numbers].tolist(),
+                needed.tolist(), strict=True,
+            )
+        ]  # fmt: skip
 
     def reset(self, slot: int) -> None:
         self._arrived[slot] = 0

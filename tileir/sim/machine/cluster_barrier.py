@@ -8,6 +8,7 @@ import numpy as np
 
 from ..observer import BarrierArrival
 from .cohort import Array, Cohort
+from .deadlock import Waiting
 from .faults import ThreadFault
 
 if TYPE_CHECKING:
@@ -33,8 +34,21 @@ class ClusterBarrier:
         self._done = np.zeros(launch.slot_count // self._size, np.int64)
         self._waiting: dict[Any, tuple[Cohort, Instruction]] = {}
 
-    def waiting(self) -> list[Cohort]:
-        return [cohort for cohort, _ in self._waiting.values()]
+    def waiting(self) -> list[Waiting]:
+        return [
+            Waiting(cohort, "the barrier of its cluster", self._missing(cohort))
+            for cohort, _ in self._waiting.values()
+        ]
+
+    def _missing(self, cohort: Cohort) -> list[str]:
+        found = []
+        per_cluster = self._size * self._launch.warps_per_block
+        for cluster in np.unique(cohort.slots // self._size).tolist():
+            phases = self._phase[cluster * per_cluster : (cluster + 1) * per_cluster]
+            arrived = int((phases > self._done[cluster]).sum())
+            first = self._launch.slot_name(cluster * self._size)
+            found.append(f"cluster of {first}: {arrived} of {per_cluster} warps have arrived")
+        return found
 
     def reset(self, slot: int) -> None:
         first = slot * self._launch.warps_per_block

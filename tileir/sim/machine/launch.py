@@ -122,6 +122,7 @@ class Launch:
         first = slot * self.warps_per_block
         self.live[first : first + self.warps_per_block] = self._exists
         self.shared.reset(slot)
+        self.mbarriers.forget(slot * self.shared.stride, self.shared.stride)
         self.barriers.reset(slot)
         self.cluster_barrier.reset(slot)
         if self.watch:

@@ -18,6 +18,7 @@ import numpy as np
 from ..observer import MbarrierEvent
 from .addressing import locate
 from .cohort import Array, Cohort, Lanes
+from .deadlock import Waiting
 from .faults import ThreadFault
 
 if TYPE_CHECKING:
@@ -50,8 +51,22 @@ class Mbarriers:
         self._objects: dict[int, Mbarrier] = {}
         self._waiting: dict[Any, tuple[Cohort, set[int]]] = {}
 
-    def waiting(self) -> list[Cohort]:
-        return [cohort for cohort, _ in self._waiting.values()]
+    def waiting(self) -> list[Waiting]:
+        return [
+            Waiting(cohort, "an mbarrier", [self._missing(offset) for offset in sorted(offsets)])
+            for cohort, offsets in self._waiting.values()
+        ]
+
+    def _missing(self, offset: int) -> str:
+        slot, inside = divmod(offset, self._launch.shared.stride)
+        name = f"mbarrier at byte {inside} of the shared memory of {self._launch.slot_name(slot)}"
+        barrier = self._objects.get(offset)
+        if barrier is None:
+            return f"{name} is gone"
+        text = f"{name}, phase {barrier.phase}: {barrier.pending} of {barrier.expected} arrivals"
+        if barrier.bytes > 0:
+            return f"{text} and {barrier.bytes} bytes of copies are missing"
+        return f"{text} are missing" + (f", {-barrier.bytes} bytes too many" * (barrier.bytes < 0))
 
     def at(self, offset: int, site: Instruction, thread: int | None) -> Mbarrier:
         found = self._objects.get(offset)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .cohort import Array, Cohort
+from .deadlock import Waiting, table
 from .faults import ThreadFault
 from .policy import policy_of
 
@@ -160,24 +161,16 @@ class Scheduler:
             return False
         self._deadlock()
 
-    def waiting(self) -> list[tuple[str, Cohort]]:
+    def waiting(self) -> list[Waiting]:
         """Every cohort that waits, with what for."""
-        found = [("the other threads of the warp", w) for w in self.early.values()]
-        found += [("a change of memory", w) for w in self.polling]
-        found += [("a barrier", w) for w in self._launch.barriers.waiting()]
-        found += [("an mbarrier", w) for w in self._launch.mbarriers.waiting()]
-        return found
+        launch = self._launch
+        found = [Waiting(w, "other threads of the warp or warpgroup") for w in self.early.values()]
+        found += [Waiting(w, "a change of memory") for w in self.polling]
+        found += launch.barriers.waiting() + launch.cluster_barrier.waiting()
+        return found + launch.mbarriers.waiting()
 
     def _deadlock(self) -> NoReturn:
-        lines = []
-        for what, cohort in self.waiting():
-            site = self._launch.code.site_of_block(cohort.pc)
-            thread = int(cohort.threads[cohort.active][0])
-            lines.append(
-                f"{cohort.count} threads wait for {what} at PTX line {site.line} "
-                f"(`{site.text}`), the first is {self._launch.thread_name(thread)}"
-            )
-        raise ThreadFault(f"deadlock: no thread can go on; {'; '.join(lines)}", at=None)
+        raise ThreadFault(table(self._launch, self.waiting()), at=None)
 
 
 def _put(pool: dict[Any, Cohort], cohort: Cohort) -> Cohort:

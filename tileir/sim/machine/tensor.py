@@ -85,13 +85,14 @@ class TensorCopy(Operation):
         self.coordinates = coordinates
         self.shared = shared
         self.box = box_of(tensor, coordinates)
+        self._buffer, self._offset = self._locate(launch)
         self._data: Array = np.empty(0, np.uint8)
 
     @property
     def bytes(self) -> int:
         return self.box.bytes
 
-    def _global(self, launch: Launch) -> tuple[Any, Array]:
+    def _locate(self, launch: Launch) -> tuple[Any, Array]:
         """(the buffer that the tensor lies in, the element of it that each of the box is)"""
         inside = self.box.inside
         buffer = launch.space.find(self.tensor.base, -1)
@@ -136,7 +137,7 @@ class TensorLoad(TensorCopy):
         self.mbarriers = mbarriers
 
     def _read(self, launch: Launch) -> None:
-        buffer, offset = self._global(launch)
+        buffer, offset = self._buffer, self._offset
         self._report_global(launch, "read", buffer, offset)
         unsigned = np.dtype(f"uint{8 * self.box.itemsize}")
         flat, lead = buffer.typed(unsigned)
@@ -178,7 +179,7 @@ class TensorStore(TensorCopy):
         self._data = flat[: self.box.offset.size].reshape(self.box.offset.shape)
 
     def _write(self, launch: Launch) -> None:
-        buffer, offset = self._global(launch)
+        buffer, offset = self._buffer, self._offset
         kind = "write" if self.function is None else "reduce"
         self._report_global(launch, kind, buffer, offset)
         if not buffer.writeable:
