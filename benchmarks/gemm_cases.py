@@ -83,7 +83,7 @@ def _other_types() -> list[Case]:
     wide = Gemm(128, 256, 128, "f8E4M3FN", "bf16", "k")
     return [
         Case("fp8", 8192, 8192, 8192, (wide,)),
-        Case("fp8", 8192, 8192, 8192, (replace(wide, bn=128, promote=1),)),
+        Case("fp8", 8192, 8192, 8192, (replace(wide, bn=128, promote=True),)),
         Case("tf32", 4096, 4096, 4096, (Gemm(128, 256, 32, "tf32", "", "k"),)),
         Case("int8", 4096, 4096, 4096, (Gemm(128, 128, 128, "i8", "", "k"),)),
     ]

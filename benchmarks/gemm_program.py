@@ -18,9 +18,11 @@ _GROUP_ROWS = 1024
 class Gemm:
     """A program; tiles are of bm x bk, bk x bn and bm x bn elements.
 
+    `dtype` is that of the elements of A and B in memory; f32 is rounded to tf32 for the product.
     `b`: "n" for B of [K][N], "k" for B of [N][K]. `epilogue`: "" or words joined by "_": `bias`
     (a row of N), `residual` (like C), then `relu` or `gelu` (by tanh). `divisor` divides all sizes;
-    `promote`: products of so many tiles of K are added to a second accumulator.
+    `promote`: the product of each round is summed on its own and added in full precision, where
+    8-bit floats otherwise keep the tensor core's accumulator.
     """
 
     bm: int = 128
@@ -31,7 +33,7 @@ class Gemm:
     b: str = "n"
     epilogue: str = ""
     divisor: int = 16
-    promote: int = 0
+    promote: bool = False
     hints: str = ""
 
     @property
@@ -40,7 +42,7 @@ class Gemm:
         words += [self.out] if self.out else []
         words += [self.epilogue] if self.epilogue else []
         words += [f"div{self.divisor}"] if self.divisor != 16 else []
-        words += [f"promote{self.promote}"] if self.promote else []
+        words += ["promoted"] if self.promote else []
         words += [self._hint_name()] if self.hints else []
         return "_".join(words).lower()
 
@@ -67,8 +69,7 @@ class Gemm:
 
     def arrays(self) -> list[tuple[str, str, int]]:
         """Name, type of elements in memory and rank of each array, in order of the parameters."""
-        element = "f32" if self.dtype == "tf32" else self.dtype
-        found = [("a", element, 2), ("b", element, 2), ("c", self.output, 2)]
+        found = [("a", self.dtype, 2), ("b", self.dtype, 2), ("c", self.output, 2)]
         found += [("bias", self.output, 1)] if "bias" in self.epilogue else []
         found += [("res", self.output, 2)] if "residual" in self.epilogue else []
         return found
@@ -134,7 +135,7 @@ class _Text:
 
     def _tensor(self, name: str, element: str, rank: int) -> None:
         per_row = max(1, 16 // BYTES[element])
-        divisors = {"": 16, **dict.fromkeys(_sizes(rank), self.gemm.divisor)}
+        divisors = {"": 16, **dict.fromkeys(_sizes(rank)[:-1], self.gemm.divisor)}
         if rank == 2:
             divisors["s0"] = min(per_row, self.gemm.divisor)
         for what, divisor in divisors.items():
@@ -164,7 +165,6 @@ class _Text:
     ) -> str:
         g = self.gemm
         element = g.dtype if tensor in "ab" else g.output
-        element = "f32" if element == "tf32" else element
         size = "x".join(map(str, shape))
         padding = "padding_value = zero, " if padded else ""
         dims = ", dim_map=[1, 0]" if transposed else ""
@@ -179,11 +179,10 @@ class _Text:
 
     def _loop(self) -> None:
         g = self.gemm
-        element = "f32" if g.dtype == "tf32" else g.dtype
         shape = f"{g.bm}x{g.bn}"
         total = f"tile<{shape}x{g.accumulator}>"
         zero = "0" if g.accumulator == "i32" else "0.0"
-        a, b = f"{g.bm}x{g.bk}x{element}", f"{g.bk}x{g.bn}x{element}"
+        a, b = f"{g.bm}x{g.bk}x{g.dtype}", f"{g.bk}x{g.bn}x{g.dtype}"
         self._add(f"%zero = constant <{g.accumulator}: {zero}> : {total}")
         self._add(
             "%sum = for %k in (%c0 to %rounds, step %c1) : tile<i32> "
@@ -194,18 +193,17 @@ class _Text:
         self._load("at", "va", va, "%i, %k", a, "ta")
         self._load("bt", "vb", vb, "%k, %j", b, "tb")
         left, right = "at", "bt"
-        if g.dtype == "tf32":
+        if g.dtype == "f32":
             a, b = f"{g.bm}x{g.bk}xtf32", f"{g.bk}x{g.bn}xtf32"
             for name, low in (("at", a), ("bt", b)):
                 high = low.replace("tf32", "f32")
                 self._add(f"%{name}3 = ftof %{name} : tile<{high}> -> tile<{low}>")
             left, right = "at3", "bt3"
-        signs = " signed signed" if g.dtype == "i8" else ""
+        how = " fast_acc" if g.dtype.startswith("f8") and not g.promote else ""
+        how = " signed signed" if g.dtype == "i8" else how
         mma = "mmai" if g.dtype == "i8" else "mmaf"
         start = "%zero" if g.promote else "%acc"
-        self._add(
-            f"%next = {mma} %{left}, %{right}, {start}{signs} : tile<{a}>, tile<{b}>, {total}"
-        )
+        self._add(f"%next = {mma} %{left}, %{right}, {start}{how} : tile<{a}>, tile<{b}>, {total}")
         last = "%next"
         if g.promote:
             self._add(f"%promoted = addf %acc, %next : {total}")

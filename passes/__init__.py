@@ -44,6 +44,8 @@ _ENTRIES = [
               "Put the operands of matrix products in shared memory or in registers"),
     PassEntry("choose-products", "choose_products", "ChooseProducts",
               "Choose the instruction of each matrix product"),
+    PassEntry("promote-products", "promote_products", "PromoteProducts",
+              "Add up sums of 8-bit floats in full precision"),
     PassEntry("persist-blocks", "persist_blocks", "PersistBlocks",
               "Let each block that is started do the work of several"),
     PassEntry("overlap-products", "overlap_products", "OverlapProducts",

@@ -353,7 +353,7 @@ class _Assignment:
             instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
             if keyword(op, "instruction", "") == "wgmma":
                 groups = self._groups(op.operation.results[0])
-                self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, groups))
+                self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, lhs.element, groups))
             elif instruction is not None:
                 wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
                 self._convert_operand(op, 0, wanted)

@@ -67,12 +67,14 @@ def _suits_wgmma(dot: OpView, target: Target, num_warps: int, whole_rows: bool) 
     if len(acc.shape) != 2:
         return False
     element, depth = _operand(dot)
+    other = operand_of(dot, 1).element
     lhs, rhs = (operand.type for operand in list(dot.operation.operands)[:2])
     grid = wgmma.WarpgroupGrid.choose(acc.shape, num_warps, whole_rows)
-    if grid is None or not wgmma.takes(target, element, acc.element, depth):
+    if grid is None or not wgmma.takes(target, element, other, acc.element, depth):
         return False
-    if not is_buffer_type(rhs):
+    columns = acc.shape[1] // grid.columns
+    if not wgmma.takes_width(element, columns) or not is_buffer_type(rhs):
         return False
-    if not wgmma.readable(buffer_info(rhs), 0, acc.shape[1] // grid.columns):
+    if not wgmma.readable(buffer_info(rhs), 0, columns):
         return False
     return is_tile_type(lhs) or wgmma.readable(buffer_info(lhs), 1, wgmma.ROWS)

@@ -66,6 +66,8 @@ def _only_accumulates(product: tile_gpu.DotOp, loop: OpView) -> bool:
     body = loop.operation.regions[0].blocks[0]
     if keyword(product, "instruction", "") != "wgmma" or product.operation.block != body:
         return False
+    if has_flag(product, "promoted"):
+        return False
     carried, uses = list(body.arguments)[1:], list(product.result.uses)
     acc = product.acc
     if acc not in carried or len(list(acc.uses)) != 1 or len(uses) != 1:

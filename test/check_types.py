@@ -41,6 +41,7 @@ def lay_out() -> None:
         for generated in Path(folder).glob("dialects/*_gen.py"):
             shutil.copy(generated, LAID_OUT / "tileir" / "dialects")
     shutil.copytree(ROOT / "test" / "python", LAID_OUT / "test")
+    shutil.copy(ROOT / "benchmarks" / "gemm_program.py", LAID_OUT / "test")  # tests run it too
     shutil.copy(ROOT / "pyproject.toml", LAID_OUT)
 
 

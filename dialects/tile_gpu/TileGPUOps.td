@@ -767,6 +767,7 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
     `instruction`, set by `choose-products`, says how: scalar multiply-adds,
     `mma.sync` of a warp, or `wgmma` of four warps. A product `in_flight` has
     been issued only: its result may go to another product or to `dot_wait`.
+    A `promoted` product is summed on its own before it is added to `acc`.
     `lhs_unsigned`, `rhs_unsigned` say how 8-bit integers are read; `fast_acc`
     lets fp8 keep the accumulator of the tensor core.
 
@@ -778,12 +779,13 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>]> {
   let arguments = (ins Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$lhs,
                        Arg<TileGPU_TileOrBuffer, "", [MemRead]>:$rhs, TileGPU_Tile:$acc,
                        UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned, UnitAttr:$fast_acc,
-                       OptionalAttr<TileGPU_InstructionAttr>:$instruction, UnitAttr:$in_flight);
+                       OptionalAttr<TileGPU_InstructionAttr>:$instruction, UnitAttr:$in_flight,
+                       UnitAttr:$promoted);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc
     oilist(`lhs_unsigned` $lhs_unsigned | `rhs_unsigned` $rhs_unsigned | `fast_acc` $fast_acc
-           | `in_flight` $in_flight)
+           | `in_flight` $in_flight | `promoted` $promoted)
     (`instruction` $instruction^)?
     attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `,` qualified(type($acc))
   }];

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.layout import Layout, Owner
-from tileir.compiler.mma import Instruction
+from tileir.compiler.mma import Instruction, ptx_type
 from tileir.compiler.tile_types import is_buffer_type, operand_of
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering
@@ -24,9 +24,9 @@ from tileir.passes.convert_tile_gpu.mma_operands import (
     rhs_from_buffer,
 )
 
-#: PTX version with 8-bit floats in mma.
+_EIGHT_BIT_FLOATS = ("f8E4M3FN", "f8E5M2")
+#: PTX version with these in mma.
 _FP8_PTX_VERSION = 84
-_PTX_TYPES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 
 
 class MmaProduct:
@@ -80,7 +80,7 @@ class MmaProduct:
         at, (*batch, row, column) = self.acc.layout.register_at, place
         places = [at[*batch, row + r, column + c] for r, c in self.instruction.acc_registers]
         acc = [registers[p] for p in places]
-        multiply = self._by_asm if self.element in _PTX_TYPES else self._by_nvvm
+        multiply = self._by_asm if self.element in _EIGHT_BIT_FLOATS else self._by_nvvm
         for p, value in zip(places, multiply(left, right, acc), strict=True):
             registers[p] = value
 
@@ -101,17 +101,13 @@ class MmaProduct:
             "operandSegmentSizes": b.attribute(sizes),
         }
         for side, flag in (("A", "lhs_unsigned"), ("B", "rhs_unsigned")):
-            name = ("u8" if has_flag(self.op, flag) else "s8") if self._is_integer else self.element
+            name = ptx_type(self.element, has_flag(self.op, flag))
             attributes[f"multiplicand{side}PtxType"] = b.attribute(f"#nvvm.mma_type<{name}>")
-        if self._is_integer:
+        if self.element == "i8":
             attributes["intOverflowBehavior"] = b.attribute("#nvvm.mma_int_overflow<wrapped>")
         struct = b.type(f"!llvm.struct<({', '.join([str(type_)] * len(acc))})>")
         result = b.op("nvvm.mma.sync", [*left, *right, *acc], struct, attributes)
         return [ctx.extract(result, i, type_) for i in range(len(acc))]
-
-    @property
-    def _is_integer(self) -> bool:
-        return self.element == "i8"
 
     def _by_asm(self, left: Registers, right: Registers, acc: Registers) -> Registers:
         """8-bit floats, which nvvm.mma.sync does not have."""
@@ -122,7 +118,7 @@ class MmaProduct:
         for count in counts:
             names.append("{" + ", ".join(f"${first + i}" for i in range(count)) + "}")
             first += count
-        element = _PTX_TYPES[self.element]
+        element = ptx_type(self.element)
         text = f"mma.sync.aligned.{self._shape}.row.col.f32.{element}.{element}.f32 "
         constraints = ["=f"] * len(acc) + ["r"] * (len(left) + len(right)) + ["f"] * len(acc)
         struct = ctx.builder.type("!llvm.struct<(f32, f32, f32, f32)>")

@@ -94,20 +94,31 @@ class _TensorStore:
         return b.add(b.add(ring, first), b.add(down, right))
 
     def run(self) -> None:
-        width, slices = self.box.shape[1], 0
         write = _write_matrices if self.box.element_bytes == 2 else _write_pairs
-        for row in range(0, self.rows, ROWS):
-            for column in range(0, self.columns, width):
-                stage = slices % self.stages
-                self._store_slice(write, (row, column), stage)
-                slices += 1
+        corners = [
+            (row, column)
+            for row in range(0, self.rows, ROWS)
+            for column in range(0, self.columns, self.box.shape[1])
+        ]
+        for index, corner in enumerate(corners):
+            self._store_slice(write, corner, index, len(corners))
 
-    def _store_slice(self, write: Callable, corner: tuple[int, int], stage: int) -> None:
+    def _pending(self, index: int, count: int) -> int:
+        """How many copies may be under way when slice `index` of `count` is written: those after
+        the last one from the same stage, which for the first slices was in the tile before."""
+        if index >= self.stages:
+            return self.stages - 1
+        last = max(range(index % self.stages, count, self.stages))
+        return count - last + index - 1
+
+    def _store_slice(
+        self, write: Callable, corner: tuple[int, int], index: int, count: int
+    ) -> None:
         ctx, b = self.ctx, self.ctx.builder
-        offset = stage * self.ring.stage_bytes
+        offset = index % self.stages * self.ring.stage_bytes
         place = b.add(self.base, b.c32(offset)) if offset else self.base
         with ctx.only_if(self.leads):
-            _wait_for_copies(ctx, self.stages - 1)
+            _wait_for_copies(ctx, self._pending(index, count))
         self._meet()
         write(ctx, self.tile, corner, self.box, place)
         ctx.fence_async()

@@ -8,12 +8,27 @@ in between but another product on the same accumulators.
 
 from __future__ import annotations
 
-from tileir.compiler.ir_util import has_flag, int_attr
-from tileir.compiler.tile_types import is_buffer_type
-from tileir.compiler.wgmma import DEPTH, ROWS, OperandDescriptor, WarpgroupGrid
+from collections.abc import Sequence
+
+from tileir.compiler.ir_util import has_flag, int_attr, is_zero
+from tileir.compiler.mma import ptx_type
+from tileir.compiler.tile_types import is_buffer_type, operand_of
+from tileir.compiler.wgmma import (
+    ROUGH_DEPTH,
+    ROWS,
+    OperandDescriptor,
+    WarpgroupGrid,
+    depth_of,
+    neighbours_of,
+    sums_roughly,
+)
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
+
+#: Columns of a part of a promoted product: half of the most, so that its sums and the accumulators
+#: of 256 columns fit a thread's registers together.
+_PROMOTED_COLUMNS = 128
 
 
 class WarpgroupProduct:
@@ -23,18 +38,17 @@ class WarpgroupProduct:
         self.ctx, self.op, self.grid = ctx, op, grid
         lhs, rhs, acc = op.operation.operands
         self.acc = ctx.fragment(acc)
+        self.starts_at_zero = is_zero(acc)
         m, n = self.acc.info.shape
         self.rows, self.columns = m // grid.rows, n // grid.columns
+        self.elements = [operand_of(op, i).element for i in (0, 1)]
+        self.depth, self.step = operand_of(op, 0).shape[1], depth_of(self.elements[0])
         self.rhs = _Descriptor(ctx, ctx.buffers[rhs], 0, self._column_group(), self.columns)
         self.lhs: _Descriptor | _Registers
         if is_buffer_type(lhs.type):
             self.lhs = _Descriptor(ctx, ctx.buffers[lhs], 1, self._row_group(), self.rows)
-            info = ctx.buffers[lhs].info
-            self.depth, self.element = info.shape[1], info.element
         else:
-            fragment = ctx.fragment(lhs)
-            self.lhs = _Registers(ctx, fragment)
-            self.depth, self.element = fragment.info.shape[1], fragment.info.element
+            self.lhs = _Registers(ctx, ctx.fragment(lhs))
 
     def _row_group(self) -> Value:
         b = self.ctx.builder
@@ -47,59 +61,113 @@ class WarpgroupProduct:
 
     def run(self) -> list[Value]:
         """Issues the product; waits for it unless it is marked `in_flight`."""
-        b = self.ctx.builder
+        if has_flag(self.op, "promoted"):
+            return self._run_promoted()
         registers = list(self.acc.registers)
-        b.create("nvvm.wgmma.fence.aligned")
-        for block in range(0, self.rows, ROWS):
-            self._multiply(registers, block)
-        b.create("nvvm.wgmma.commit.group.sync.aligned")
+        for row in range(0, self.rows, ROWS):
+            places = self._places(row, range(0, self.columns, 8))
+            start = None if self.starts_at_zero else [registers[p] for p in places]
+            sums = self._issue(start, (row, 0), self.columns, range(0, self.depth, self.step))
+            _put(registers, places, sums)
+        self._commit()
         if not has_flag(self.op, "in_flight"):
             registers = wait_for_products(self.ctx, registers, 0)
         return registers
 
-    def _multiply(self, registers: list[Value], block: int) -> None:
-        """The products of 64 rows; `registers` are replaced in place."""
+    def _run_promoted(self) -> list[Value]:
+        """Sums parts of the product on their own and adds each to the accumulator."""
+        ctx, b = self.ctx, self.ctx.builder
+        registers: list[Value] = list(self.acc.registers)
+        parts = -(-self.columns // _PROMOTED_COLUMNS)
+        while self.columns % (8 * parts):
+            parts += 1
+        width = self.columns // parts
+        longest = ROUGH_DEPTH if self._sums_roughly else self.depth
+        for row in range(0, self.rows, ROWS):
+            for column in range(0, self.columns, width):
+                places = self._places(row, range(column, column + width, 8))
+                for k in range(0, self.depth, longest):
+                    depths = range(k, min(k + longest, self.depth), self.step)
+                    sums = self._issue(None, (row, column), width, depths)
+                    self._commit()
+                    sums = wait_for_products(ctx, sums, 0)
+                    if k or not self.starts_at_zero:
+                        old = [registers[p] for p in places]
+                        pairs = zip(old, sums, strict=True)
+                        sums = [b.op("arith.addf", list(pair), pair[0].type) for pair in pairs]
+                    _put(registers, places, sums)
+        return registers
+
+    @property
+    def _sums_roughly(self) -> bool:
+        return sums_roughly(self.elements[0]) and not has_flag(self.op, "fast_acc")
+
+    def _commit(self) -> None:
+        self.ctx.builder.create("nvvm.wgmma.commit.group.sync.aligned")
+
+    def _places(self, block: int, columns: range) -> list[int]:
+        """The registers of 64 rows and some groups of 8 columns, in the instruction's order."""
         at = self.acc.layout.register_at
-        places = [
-            at[block + row, column + i]
-            for column in range(0, self.columns, 8)
-            for row in (0, 8)
-            for i in (0, 1)
-        ]
-        count = len(places)
+        return [at[block + row, column + i] for column in columns for row in (0, 8) for i in (0, 1)]
+
+    def _issue(
+        self, start: Sequence[Value] | None, corner: tuple[int, int], width: int, depths: range
+    ) -> list[Value]:
+        """The product of the 64 rows and `width` columns at `corner` along some of k, added to
+        `start`; without one the instruction does not read its accumulators the first time.
+
+        The fence before it, which shows it the registers as they are, is in the same asm block, so
+        that nothing can write a register in between."""
+        ctx, count = self.ctx, width // 2
+        type_ = self.acc.registers[0].type
         operands: list[Value] = []
-        lines = ["{ .reg .pred p; setp.ne.b32 p, 1, 0;"]
-        for k in range(0, self.depth, DEPTH):
-            left = self.lhs.operands(block, k)
-            right = self.rhs.operands(0, k)
-            first = 2 * count + len(operands)
-            lines.append(self._instruction(count, first, len(left)))
+        lines = ["{ .reg .pred add, set; setp.ne.b32 add, 1, 0; setp.ne.b32 set, 0, 0;"]
+        lines.append("wgmma.fence.sync.aligned;")
+        given = list(start or [])
+        for k in depths:
+            left, right = self.lhs.operands(corner[0], k), self.rhs.operands(corner[1], k)
+            first = count + len(given) + len(operands)
+            adds = start is not None or k != depths.start
+            lines.append(self._instruction(width, adds, first, len(left)))
             operands += [*left, *right]
         lines.append("}")
-        constraints = ["=f"] * count + [str(i) for i in range(count)]
+        constraints = [f"={_constraint(type_)}"] * count + [str(i) for i in range(len(given))]
         constraints += ["l" if str(o.type) == "i64" else "r" for o in operands]
-        ctx, f32 = self.ctx, self.ctx.builder.type("f32")
-        struct = ctx.builder.type(f"!llvm.struct<({', '.join(['f32'] * count)})>")
-        inputs = [*(registers[p] for p in places), *operands]
-        text = " ".join(lines)
-        result = ctx.asm(text, ",".join(constraints), inputs, struct, True).results[0]
-        for i, place in enumerate(places):
-            registers[place] = ctx.extract(result, i, f32)
+        struct = ctx.builder.type(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+        asm = ctx.asm(" ".join(lines), ",".join(constraints), [*given, *operands], struct, True)
+        return [ctx.extract(asm.results[0], i, type_) for i in range(count)]
 
-    def _instruction(self, count: int, first: int, num_left: int) -> str:
+    def _instruction(self, width: int, adds: bool, first: int, num_left: int) -> str:
         """One wgmma whose operands start at asm operand `first`."""
-        accumulators = "{" + ", ".join(f"${i}" for i in range(count)) + "}"
+        accumulators = "{" + ", ".join(f"${i}" for i in range(width // 2)) + "}"
         left = [f"${first + i}" for i in range(num_left)]
         right = f"${first + num_left}"
-        transposes = [] if num_left > 1 else [self.lhs.transposed]
-        transposes.append(self.rhs.transposed)
-        flags = ", ".join(["p", "1", "1", *(str(int(t)) for t in transposes)])
         lhs = left[0] if num_left == 1 else "{" + ", ".join(left) + "}"
-        shape = f"m64n{self.columns}k{DEPTH}"
+        unsigned = [has_flag(self.op, f"{side}_unsigned") for side in ("lhs", "rhs")]
+        types = ".".join(map(ptx_type, self.elements, unsigned))
+        accumulator = "s32" if self.acc.info.element == "i32" else self.acc.info.element
+        flags = ", ".join(["add" if adds else "set", *self._immediates(num_left)])
         return (
-            f"wgmma.mma_async.sync.aligned.{shape}.f32.{self.element}.{self.element} "
+            f"wgmma.mma_async.sync.aligned.m64n{width}k{self.step}.{accumulator}.{types} "
             f"{accumulators}, {lhs}, {right}, {flags};"
         )
+
+    def _immediates(self, num_left: int) -> list[str]:
+        """Signs of the operands, which integers do not have, and whether operands in shared memory
+        are transposed, which only 16-bit elements may be."""
+        if self.acc.info.element == "i32":
+            return []
+        if self.step != depth_of("f16"):
+            return ["1", "1"]
+        transposed = [self.rhs.transposed]
+        if num_left == 1:
+            transposed.insert(0, self.lhs.transposed)
+        return ["1", "1", *(str(int(t)) for t in transposed)]
+
+
+def _put(registers: list[Value], places: Sequence[int], values: Sequence[Value]) -> None:
+    for place, value in zip(places, values, strict=True):
+        registers[place] = value
 
 
 class _Descriptor:
@@ -123,38 +191,47 @@ class _Descriptor:
 
 
 class _Registers:
-    """The left operand in registers: pairs of neighbours, as in mma.m16n8k16."""
+    """The left operand in registers, as mma.sync takes it: each holds neighbours along k; those of
+    rows 0 and 8 come first, then the same for the second half of k."""
 
     transposed = False
 
     def __init__(self, ctx: Lowering, fragment: Fragment):
         self.ctx, self.source = ctx, fragment
+        self.neighbours = neighbours_of(fragment.info.element)
 
     def operands(self, outer: int, depth: int) -> list[Value]:
-        return [self._pair(outer + row, depth + column) for column in (0, 8) for row in (0, 8)]
+        half = 4 * self.neighbours
+        return [
+            self._register(outer + row, depth + column) for column in (0, half) for row in (0, 8)
+        ]
 
-    def _pair(self, row: int, column: int) -> Value:
+    def _register(self, row: int, column: int) -> Value:
         b = self.ctx.builder
-        values = [self.source.at((row, column + i)) for i in (0, 1)]
-        pair = b.op("vector.from_elements", values, b.type(f"vector<2x{values[0].type}>"))
-        return b.op("llvm.bitcast", [pair], b.i32)
+        values = [self.source.at((row, column + i)) for i in range(self.neighbours)]
+        if len(values) == 1:
+            return self.ctx.bitcast(values[0], b.i32)
+        type_ = b.type(f"vector<{len(values)}x{values[0].type}>")
+        return b.op("llvm.bitcast", [b.op("vector.from_elements", values, type_)], b.i32)
+
+
+def _constraint(type_: object) -> str:
+    """The class of registers of an accumulator in inline assembly."""
+    return "r" if str(type_) == "i32" else "f"
 
 
 def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> list[Value]:
     """Waits until at most `pending` groups are in flight; the accumulators pass through."""
-    b = ctx.builder
-    count = len(registers)
-    if not count:
-        ctx.asm(f"wgmma.wait_group.sync.aligned {pending};", "~{memory}", [], None, True)
-        return []
-    f32 = registers[0].type
-    struct = b.type(f"!llvm.struct<({', '.join(['f32'] * count)})>") if count > 1 else f32
-    constraints = ["=f"] * count + [str(i) for i in range(count)] + ["~{memory}"]
     text = f"wgmma.wait_group.sync.aligned {pending};"
+    types = [register.type for register in registers]
+    if not registers:
+        ctx.asm(text, "~{memory}", [], None, True)
+        return []
+    struct = ctx.builder.type(f"!llvm.struct<({', '.join(map(str, types))})>")
+    constraints = [f"={_constraint(type_)}" for type_ in types]
+    constraints += [*map(str, range(len(types))), "~{memory}"]
     result = ctx.asm(text, ",".join(constraints), registers, struct, True).results[0]
-    if count == 1:
-        return [result]
-    return [ctx.extract(result, i, f32) for i in range(count)]
+    return [ctx.extract(result, i, type_) for i, type_ in enumerate(types)]
 
 
 @lowers("tile_gpu.dot_wait")

@@ -126,7 +126,9 @@ class Plan:
         """How many rounds' tiles fit beside what else needs shared memory."""
         fixed = sum(ring.bytes for ring in self.rings if not _in_loop(ring))
         fixed += sum(store.ring.bytes for store in self.stores)
-        fixed += _other_bytes(self.kernel, {store.store.operation for store in self.stores})
+        elsewhere = {store.store.operation for store in self.stores}
+        elsewhere |= {f.load.to_shared.operation for ring in self.rings for f in ring.fetches}
+        fixed += _other_bytes(self.kernel, elsewhere)
         room = target.shared_bytes - _RESERVED_BYTES - fixed
         return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
 
@@ -255,17 +257,18 @@ def _in_loop(ring: Ring) -> bool:
 
 
 def _other_bytes(kernel: Operation, except_for: set[Operation]) -> int:
-    """Shared memory that the consumers are going to need: buffers, and the largest tile that is
-    stored otherwise, which may pass through shared memory on its way."""
+    """Shared memory that the consumers are going to need: buffers, and the largest tile that may
+    pass through shared memory on its way to a store or to a product."""
     total, largest = 0, 0
     for op in walk(kernel):
-        if op.operation.name == "tile_gpu.alloc":
-            total += buffer_info(op.operation.results[0].type).bytes
-        elif op.operation in except_for:
+        name = op.operation.name
+        if op.operation in except_for:
             continue
-        elif op.operation.name in ("tile_gpu.store", "tile_gpu.atomic_red"):
+        if name in ("tile_gpu.alloc", "tile_gpu.to_shared"):
+            total += buffer_info(op.operation.results[0].type).bytes
+        elif name in ("tile_gpu.store", "tile_gpu.atomic_red", "tile_gpu.dot"):
             info = tile_info(op.operation.operands[0].type)
-            if info is not None:
+            if info is not None and not (name == "tile_gpu.dot" and info.element_bytes == 2):
                 largest = max(largest, info.num_elements * info.element_bytes)
     return total + largest * 9 // 8
 

@@ -128,11 +128,12 @@ def d_element(thread: int, i: int) -> tuple[int, int]:
     return row, (i >> 2) * 8 + lane % 4 * 2 + (i & 1)
 
 
-def wgmma_a_element(thread: int, i: int) -> tuple[int, int]:
-    """Row and column of a_i, i = 0 .. 7 (two in each register)."""
+def wgmma_a_element(thread: int, i: int, neighbours: int) -> tuple[int, int]:
+    """Row and column of a_i, i = 0 .. 4 * neighbours - 1 (so many in each register)."""
     warp, lane = divmod(thread, 32)
-    row = warp * 16 + (lane >> 2) + (8 if i & 2 else 0)
-    return row, lane % 4 * 2 + (i & 1) + (8 if i & 4 else 0)
+    register, within = divmod(i, neighbours)
+    row = warp * 16 + (lane >> 2) + (8 if register & 1 else 0)
+    return row, (lane % 4 + (4 if register & 2 else 0)) * neighbours + within
 
 
 @pytest.mark.parametrize("columns", [8, 64, 256])
@@ -146,12 +147,23 @@ def test_wgmma_accumulator(columns):
     assert wgmma.grid_of(layout, 4) == grid
 
 
-def test_wgmma_left_operand():
-    layout = wgmma.lhs_layout((64, 16), wgmma.WarpgroupGrid(1, 1))
+@pytest.mark.parametrize(
+    ("element", "depth", "neighbours"),
+    [("bf16", 16, 2), ("tf32", 8, 1), ("i8", 32, 4), ("f8E5M2", 32, 4)],
+)
+def test_wgmma_left_operand(element, depth, neighbours):
+    layout = wgmma.lhs_layout((64, depth), element, wgmma.WarpgroupGrid(1, 1))
     places = layout.coordinates(4)
     for thread in range(128):
         held = {tuple(p) for p in places[thread // 32, thread % 32].tolist()}
-        assert held == {wgmma_a_element(thread, i) for i in range(8)}
+        assert held == {wgmma_a_element(thread, i, neighbours) for i in range(4 * neighbours)}
+
+
+def test_widths_of_wgmma():
+    """PTX ISA, the table of shapes: integers have 8, 16, 24, 32, then multiples of 16."""
+    integers = [n for n in range(1, 300) if wgmma.takes_width("i8", n)]
+    assert integers == [8, 16, 24, 32, *range(48, 257, 16)]
+    assert [n for n in range(1, 300) if wgmma.takes_width("tf32", n)] == list(range(8, 257, 8))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from tileir.ir import (
     Block,
     DenseBoolArrayAttr,
     DenseElementsAttr,
+    FloatAttr,
     IntegerAttr,
     Operation,
     OpView,
@@ -96,6 +98,20 @@ def splat_integer(op: OpView | None) -> int | None:
             return None
         value = value.get_splat_value()
     return value.value if isinstance(value, IntegerAttr) else None
+
+
+def is_zero(value: Value) -> bool:
+    """Whether a tile is known to be zero everywhere, and not minus zero."""
+    op = defining_op(value)
+    if op is None or op.operation.name != "arith.constant":
+        return False
+    constant = op.operation.attributes["value"]
+    if not isinstance(constant, DenseElementsAttr) or not constant.is_splat:
+        return False
+    number = constant.get_splat_value()
+    if isinstance(number, FloatAttr):
+        return number.value == 0 and math.copysign(1, number.value) > 0
+    return isinstance(number, IntegerAttr) and number.value == 0
 
 
 def element_type(type: Type) -> Type:

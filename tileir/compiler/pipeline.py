@@ -52,6 +52,8 @@ def passes_of(stage: str, options: Options) -> list[str]:
             # Everything below divides work among warps.
             "choose-num-warps",
             "choose-products",
+            # Which products run in flight depends on who adds them up.
+            "promote-products",
             "persist-blocks",
             "loop-invariant-code-motion",
             "overlap-products",

@@ -1,8 +1,9 @@
-"""Warpgroup matrix instructions of Hopper: `wgmma.mma_async` m64nNk16.
+"""Warpgroup matrix instructions of Hopper: `wgmma.mma_async` m64nNkK, K of 32 bytes.
 
 Four warps multiply 64 rows by up to 256 columns, asynchronously, with operands in shared memory
 (the left one also in registers). Within the 64 rows, warp w owns rows 16w to 16w+15, each as
-mma.m16n8k16 does, so that accumulators and left operands in registers lie as they do there.
+mma.sync of the same depth does, so that accumulators and left operands in registers lie as they do
+there.
 
 (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; the matrix descriptor is described
 in its section "Matrix Descriptor Format".)
@@ -15,13 +16,43 @@ from dataclasses import dataclass
 
 from tileir.compiler.layout import Layout, lane, reg, warp
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import BufferInfo
+from tileir.compiler.tile_types import BufferInfo, bytes_of
 
 ROWS = 64
-DEPTH = 16
+#: Bytes along k of an operand's row that one instruction takes, and of a register of it.
+_DEPTH_BYTES = 32
+_REGISTER_BYTES = 4
 _WARPS = 4
 _LARGEST_N = 256
-_OPERANDS = ("f16", "bf16")
+#: The accumulator for each type of operands.
+_ACCUMULATORS = {
+    "f16": "f32", "bf16": "f32", "tf32": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32",
+}  # fmt: skip
+#: Operands whose products a tensor core sums with fewer bits than f32 has, about 14 (DeepSeek-V3
+#: Technical Report, section 3.3.2), and along how many of k such a sum may run.
+_ROUGH = ("f8E4M3FN", "f8E5M2")
+ROUGH_DEPTH = 128
+
+
+def depth_of(element: str) -> int:
+    """K of the instruction."""
+    return _DEPTH_BYTES // bytes_of(element)
+
+
+def neighbours_of(element: str) -> int:
+    """Neighbours along k that one register of the left operand holds."""
+    return _REGISTER_BYTES // bytes_of(element)
+
+
+def sums_roughly(element: str) -> bool:
+    """Whether the tensor core's accumulator has fewer bits than its type says."""
+    return element in _ROUGH
+
+
+def takes_width(element: str, n: int) -> bool:
+    """Whether there is an instruction of so many columns."""
+    step = 16 if element == "i8" and n > 32 else 8
+    return n % step == 0 and n <= _LARGEST_N
 
 
 @dataclass(frozen=True)
@@ -48,10 +79,11 @@ class WarpgroupGrid:
         return WarpgroupGrid(rows, columns)
 
 
-def takes(target: Target, operand: str, accumulator: str, depth: int) -> bool:
-    """Whether the target multiplies such operands with wgmma."""
-    has_it = target.capability == 90 and target.suffix == "a"
-    return has_it and operand in _OPERANDS and accumulator == "f32" and depth % DEPTH == 0
+def takes(target: Target, lhs: str, rhs: str, accumulator: str, depth: int) -> bool:
+    """Whether the target multiplies such operands with wgmma: of one type, or 8-bit floats."""
+    if target.capability != 90 or target.suffix != "a" or _ACCUMULATORS.get(lhs) != accumulator:
+        return False
+    return (lhs == rhs or (lhs in _ROUGH and rhs in _ROUGH)) and depth % depth_of(lhs) == 0
 
 
 def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
@@ -63,12 +95,13 @@ def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
     )
 
 
-def lhs_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
+def lhs_layout(shape: Sequence[int], element: str, grid: WarpgroupGrid) -> Layout:
     """The left operand in registers: rows as in the accumulator."""
     m, k = shape
+    steps, neighbours = k // depth_of(element), neighbours_of(element)
     return Layout.of(
         (warp(grid.rows, _WARPS), reg(m // grid.rows // ROWS), warp(_WARPS, 1), reg(2), lane(8, 4)),
-        (reg(k // DEPTH), reg(2), lane(4, 1), reg(2)),
+        (reg(steps), reg(2), lane(4, 1), reg(neighbours)),
     )
 
 
@@ -130,7 +163,8 @@ class OperandDescriptor:
 
 def readable(buffer: BufferInfo, depth_dim: int, block: int) -> bool:
     """Whether wgmma can read blocks of `block` rows or columns from a buffer."""
-    if not buffer.swizzle or buffer.element_bytes != 2 or len(buffer.shape) != 2:
+    if not buffer.swizzle or len(buffer.shape) != 2:
         return False
-    along_depth = buffer.order[-1] == depth_dim
-    return block % 8 == 0 if along_depth else block % buffer.panel == 0
+    if buffer.order[-1] == depth_dim:
+        return block % 8 == 0
+    return buffer.element_bytes == 2 and block % buffer.panel == 0

@@ -7,17 +7,16 @@
 
 module attributes {tile_gpu.target = "sm_90a"} {
   gpu.module @kernels {
-    // Steps of 16 along k as one piece of assembly; accumulators go in and out in the same registers.
-    // The second step's operands start 32 bytes further, 2 in the units of descriptors.
+    // Steps of 16 along k as one piece of assembly, after a fence. The second step's operands start
+    // 32 bytes further, 2 in the units of descriptors. A sum that starts at zero takes no operands.
     // CHECK-LABEL: gpu.func @warpgroup
     gpu.func @warpgroup() kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 16384 : i64} {
       %a = tile_gpu.alloc offset 0 : !a
       %b = tile_gpu.alloc offset 4096 : !b
       %zero = arith.constant dense<0.0> : !acc
-      // CHECK: nvvm.wgmma.fence.aligned
       // CHECK: %[[STEP:.*]] = arith.constant 2 : i64
       // CHECK: arith.addi %{{.*}}, %[[STEP]]
-      // CHECK: %[[D:.*]] = llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16{{.*}}wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16{{.*}}"=f,=f,=f,=f,0,1,2,3,l,l,l,l"
+      // CHECK: %[[D:.*]] = llvm.inline_asm {{.*}}wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, $5, set, 1, 1, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $6, $7, add, 1, 1, 0, 0; }", "=f,=f,=f,=f,l,l,l,l"
       // CHECK: %[[D0:.*]] = llvm.extractvalue %[[D]][0]
       // CHECK: nvvm.wgmma.commit.group.sync.aligned
       // In flight: nothing waits here.
@@ -27,9 +26,9 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // A wait for a product passes its accumulators through, so that nothing reads them before.
       // CHECK-NEXT: %[[E:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}" %[[D0]],
       %e = tile_gpu.dot_wait 0, %d : !acc
-      // Otherwise the product itself waits.
+      // Otherwise the product itself waits. Accumulators go in and out in the same registers.
       // CHECK: %[[E0:.*]] = llvm.extractvalue %[[E]][0]
-      // CHECK: llvm.inline_asm {{.*}}wgmma.mma_async{{.*}} %[[E0]],
+      // CHECK: llvm.inline_asm {{.*}}wgmma.mma_async{{.*}} add, 1, 1, 0, 0; wgmma{{.*}}"=f,=f,=f,=f,0,1,2,3,l,l,l,l" %[[E0]],
       // CHECK: nvvm.wgmma.commit.group.sync.aligned
       // CHECK: llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,
       %f = tile_gpu.dot %a, %b, %e instruction <wgmma> : !a, !b, !acc

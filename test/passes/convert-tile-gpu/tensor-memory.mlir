@@ -32,14 +32,15 @@ module attributes {tile_gpu.target = "sm_90a"} {
       gpu.return
     }
 
-    // Each slice: wait until the copy before the last has read the buffer, write, show it to the
-    // copies, meet, and let one thread of the warpgroup start the copy.
+    // Each slice: wait until the last copy from the same stage has read it, write, show it to the
+    // copies, meet, and let one thread of the warpgroup start the copy. The only slice of a tile
+    // follows that of the tile before.
     // CHECK-LABEL: gpu.func @store
     // CHECK-SAME: (%[[MAP:.*]]: !llvm.ptr
     gpu.func @store(%map: !box, %i: i64, %j: i64) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 16384 : i64} {
       %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
       %t = arith.constant dense<1.0> : !tile_gpu.tile<64x64xf16, #acc>
-      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
       // CHECK: nvvm.barrier
       // CHECK-COUNT-4: nvvm.stmatrix
       // CHECK-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>

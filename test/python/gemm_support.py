@@ -1,0 +1,96 @@
+"""Matrix products from benchmarks/gemm_program.py, run on the CPU in both launch modes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+import tileir
+from tileir import sim
+from tileir.compiler.program import Program
+from tileir.runtime.expressions import Environment, evaluate
+from tileir.runtime.metadata import HiddenParameter, Workspace
+from tileir.runtime.tensor_map import TensorMapRecipe
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from gemm_program import Gemm
+
+Launch = Literal["plain", "managed"]
+LAUNCHES: tuple[Launch, ...] = ("plain", "managed")
+_NUMPY = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "tf32": np.float32,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+    "i8": np.int8, "i32": np.int32,
+}  # fmt: skip
+
+
+def numpy_type(element: str) -> np.dtype[Any]:
+    return np.dtype(_NUMPY[element])
+
+
+def compiled(gemm: Gemm, launch: Launch = "managed") -> Program:
+    return tileir.compile(gemm.text(), "sm_90a", launch=launch, isolate=False, cache=False)
+
+
+def assert_fast(program: Program) -> None:
+    """No registers spilled, and ptxas lets products overlap (remarks C7500 and up)."""
+    assert program.cubin
+    (kernel,) = program.kernels.values()
+    assert kernel.spill_bytes == 0
+    assert not [remark for remark in program.remarks if "(C75" in remark], program.remarks
+
+
+class Product:
+    """A product of small integers, of which every sum is exact in every type."""
+
+    def __init__(self, gemm: Gemm, m: int, n: int, k: int, seed: int = 0):
+        r = np.random.default_rng(seed)
+        self.gemm, self.shape = gemm, (m, n)
+        low, high = (-128, 128) if gemm.dtype == "i8" else (-3, 4)
+        element = numpy_type(gemm.dtype)
+        a, b = (r.integers(low, high, size) for size in ((m, k), (k, n)))
+        self.want = (a.astype(np.int64) @ b.astype(np.int64)).astype(numpy_type(gemm.output))
+        self.a = a.astype(element)
+        self.b = np.ascontiguousarray((b.T if gemm.b == "k" else b).astype(element))
+
+    def arguments(self) -> tuple[list[Any], np.ndarray]:
+        """The flat parameters, and the result among them, which the kernel is to fill."""
+        c = np.full(self.shape, 77, numpy_type(self.gemm.output))
+        args: list[Any] = []
+        for array in (self.a, self.b, c):
+            args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
+        return args, c
+
+    def interpreted(self) -> np.ndarray:
+        args, c = self.arguments()
+        grid = self.gemm.grid(*self.shape)
+        tileir.run(self.gemm.text(), self.gemm.name, grid, args, backend="interp")
+        return c
+
+    def simulated(self, program: Program, seed: int = 0) -> np.ndarray:
+        args, c = self.arguments()
+        simulate(program, self.gemm.grid(*self.shape), args, seed)
+        return c
+
+
+def simulate(program: Program, grid: tuple[int, int, int], args: list[Any], seed: int = 0) -> None:
+    """Launches the only kernel of a program as `tileir.runtime` does, on two multiprocessors."""
+    ((name, kernel),) = program.kernels.items()
+    values = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in args]
+    environment = Environment(values, grid, 2)
+    hidden = [_hidden(one, environment) for one in kernel.hidden]
+    launched = tuple(evaluate(one, environment) for one in kernel.grid) or grid
+    sim.run(program.ptx, name, launched, kernel.block, args=[*args, *hidden], seed=seed)
+
+
+def _hidden(parameter: HiddenParameter, environment: Environment) -> Any:
+    if isinstance(parameter, TensorMapRecipe):
+        return parameter.instantiate(environment)
+    if isinstance(parameter, Workspace):
+        return np.zeros(evaluate(parameter.bytes, environment), np.uint8)
+    return evaluate(parameter.value, environment)
