@@ -5,8 +5,8 @@
     tile-opt --pass-pipeline='builtin.module(convert-cuda-tile,canonicalize)' - < kernel.mlir
 
 The input is text (also in the form that NVIDIA's disassembler prints), MLIR bytecode or Tile IR
-bytecode. Apart from --lower-to-STAGE and its options (--target, --opt-level, --launch) this is
-MLIR's own driver, with all its options and passes.
+bytecode. Apart from --lower-to-STAGE with its options (--target, --opt-level, --launch) and
+--load-passes, this is MLIR's own driver, with all its options and passes.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ OPTIONS of tile-opt:
   --opt-level=<0-3>    Optimisation level of --lower-to-<stage> (default 3)
   --launch=<mode>      Who starts the kernels of --lower-to-<stage>: plain, any launcher (default),
                        or managed, ours, which may pass further parameters
+  --load-passes=<file> Add the passes that a Python file defines
 """
 
 
@@ -44,6 +45,7 @@ class CommandLine:
     target: str = "sm_90a"
     opt_level: int = 3
     launch: Literal["plain", "managed"] = "plain"
+    pass_files: list[str] = field(default_factory=list)
     lowers: bool = False
     wants_help: bool = False
     others: list[str] = field(default_factory=list)
@@ -52,6 +54,8 @@ class CommandLine:
         """Takes the value of one of our options. Raises TileError."""
         if name == "--target":
             self.target = value
+        elif name == "--load-passes":
+            self.pass_files.append(value)
         elif name == "--opt-level":
             if value not in ("0", "1", "2", "3"):
                 raise TileError(f"--opt-level must be 0 to 3, not '{value}'")
@@ -68,7 +72,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     for argument in remaining:
         name, equals, value = argument.partition("=")
         name = name if name.startswith("--") else f"-{name}"
-        if name in ("--target", "--opt-level", "--launch"):
+        if name in ("--target", "--opt-level", "--launch", "--load-passes"):
             result.set(name, value if equals else next(remaining, ""))
             continue
         result.lowers |= name.startswith("--lower-to-") or "lower-to-" in value
@@ -101,6 +105,11 @@ def run(command_line: CommandLine) -> int:
     if command_line.lowers and (stage := _text_stage(command_line)) is not None:
         return _translate(command_line, stage)
     register_passes(REGISTRY.values())
+    if command_line.pass_files:
+        from tileir.tools.pass_files import load_passes
+
+        for path in command_line.pass_files:
+            load_passes(path)
     if command_line.lowers or command_line.wants_help:
         stages = _register_lowerings(command_line)
         if command_line.wants_help:
