@@ -72,8 +72,10 @@ def _simulate(
 
     program = compile(module, target=target)
     info = program.kernels[name]
+    # Kernels for any launcher say in numbers how large their clusters are.
+    cluster = [extent for extent in info.cluster if isinstance(extent, int)]
     result = simulate(
-        program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=info.cluster,
+        program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=cluster,
         shared=info.dynamic_shared_bytes, seed=seed,
     )  # fmt: skip
     return result.printed

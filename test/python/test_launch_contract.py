@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -16,7 +17,7 @@ MATMUL = Path(__file__).resolve().parents[2] / "examples" / "matmul.mlir"
 M, N, K = 1000, 520, 264
 
 
-def info(launch: str) -> KernelInfo:
+def info(launch: Literal["plain", "managed"]) -> KernelInfo:
     return tileir.compile(MATMUL, launch=launch).kernels["matmul"]
 
 
