@@ -1,12 +1,12 @@
 """Runs the cases of `make_ptx_cases.py` on a GPU and compares with the simulator.
 
-    python test/gpu/run_ptx_cases.py out/gpu/ptx.npz [--json FILE] [--only SUBSTRING] [--jobs 8]
+    python test/gpu/run_ptx_cases.py out/gpu/ptx.npz [--json FILE] [--only SUBSTRING] [--limit 90]
 
 Needs NumPy, ml_dtypes and cuda-bindings, and tileir as it lies in the checkout. Bits must be
 equal, any NaN like any other; where an instruction approximates, or sums floats in a matrix unit,
-values must be close. A case that hangs or breaks the context costs itself alone; one that the
-driver's assembler refuses (the simulator takes some forms that a target lacks) is counted apart.
-Exit code 0 if all others agree.
+values must be close. Cases run in a worker process; one that hangs or breaks the context costs
+itself alone. What differs is printed at once, and the rows so far go to FILE whenever a worker
+ends and at the end, at the latest after `--limit` seconds. Exit code 0 if all cases ran and agree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import re
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,8 +33,8 @@ from tileir.runtime.driver import LaunchConfig, cuda_driver  # noqa: E402
 from tileir.runtime.launch import ParameterBlock  # noqa: E402
 from tileir.runtime.tensor_map import TensorMap  # noqa: E402
 
-_PATIENCE = 30.0  # seconds for one case, compilation included
-_START_PATIENCE = 120.0  # seconds until a worker begins its first case
+_PATIENCE = 5.0  # seconds for one case
+_START_PATIENCE = 40.0  # seconds until a worker begins its first case
 _APPROXIMATE = re.compile(r"\.approx|div\.full|ex2|lg2")
 _TANH = re.compile(r"tanh\.approx")
 _EIGHT_BITS = re.compile(r"mma\S*\.e[45]m[23]\.")
@@ -41,12 +42,25 @@ _MATRIX = re.compile(r"(wgmma\.mma_async|mma\.sync)\S*\.(f32|f16)\.")
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
 
-def run_case(case: dict[str, Any], arrays: Any, number: int) -> dict[str, Any]:
+class Cases:
+    """The cases of a file, and their bytes."""
+
+    def __init__(self, path: str):
+        with np.load(path) as arrays:
+            self.cases: list[dict[str, Any]] = json.loads(arrays["cases"].tobytes())
+            self._blob = arrays["blob"]
+
+    def bytes(self, place: list[int]) -> np.ndarray:
+        start, size = place
+        return self._blob[start : start + size]
+
+
+def run_case(cases: Cases, case: dict[str, Any]) -> dict[str, Any]:
     """Launches one case; how its arrays differ from what the simulator left."""
     driver = cuda_driver()
-    device_arrays, results = [], []
-    for k, _ in enumerate(case["types"]):
-        data = np.ascontiguousarray(arrays[f"{number}_{k}_before"])
+    device_arrays = []
+    for one in case["arrays"]:
+        data = np.ascontiguousarray(cases.bytes(one["before"]))
         address = driver.allocate(max(256, data.nbytes))
         driver.copy_to_device(address, data.ctypes.data, data.nbytes, 0)
         device_arrays.append(address)
@@ -54,19 +68,20 @@ def run_case(case: dict[str, Any], arrays: Any, number: int) -> dict[str, Any]:
     config = LaunchConfig(
         tuple(case["grid"]), tuple(case["block"]), tuple(case["cluster"]), case["shared"]
     )
-    library = driver.load(case["ptx"].encode() + b"\0", case["test"])
+    library = driver.load(cases.bytes(case["cubin"]).tobytes(), case["test"])
     function = driver.function(library, case["kernel"], config)
     block = ParameterBlock(parameters)
     driver.launch(function, case["kernel"], config, block.address, 0)
-    for k, dtype in enumerate(case["types"]):
-        after = arrays[f"{number}_{k}_after"]
+    differences = []
+    for address, one in zip(device_arrays, case["arrays"], strict=True):
+        after = np.ascontiguousarray(cases.bytes(one["after"]))
         got = np.empty_like(after)
-        driver.copy_to_host(got.ctypes.data, device_arrays[k], got.nbytes, 0)
+        driver.copy_to_host(got.ctypes.data, address, got.nbytes, 0)
         driver.synchronize(0)
-        results.append(_difference(got, after, dtype, case["ptx"]))
+        differences.append(_difference(got, after, one["type"], case["ptx"]))
     for address in device_arrays:
         driver.free(address)
-    return {"differs": [text for text in results if text]}
+    return {"differs": [text for text in differences if text]}
 
 
 def _parameter(driver: Any, one: dict[str, Any], device_arrays: list[int]) -> tuple[bytes, int]:
@@ -130,68 +145,82 @@ def _tolerance(dtype: str, ptx: str) -> float:
 
 
 def worker(path: str, numbers: list[int]) -> None:
-    """Runs cases, one line of JSON before and one after each; stops when the context may break."""
-    with np.load(path) as arrays:
-        cases = json.loads(bytes(arrays["cases"]))
-        loaded = dict(arrays)
+    """Runs cases, a line of JSON before and behind each; stops when the context may be broken."""
+    cases = Cases(path)
+    print(json.dumps({"device": cuda_driver().device().name}), flush=True)
     for number in numbers:
         print(json.dumps({"begin": number}), flush=True)
         try:
-            row = run_case(cases[number], loaded, number)
+            row = run_case(cases, cases.cases[number])
         except TileError as error:
             row = {"error": str(error)[:300]}
-        print(json.dumps({"number": number, "test": cases[number]["test"], **row}), flush=True)
-        if "error" in row and "cannot load" not in row["error"]:
+        print(
+            json.dumps({"number": number, "test": cases.cases[number]["test"], **row}), flush=True
+        )
+        if "error" in row:
             return
 
 
-def run_cases(path: str, numbers: list[int]) -> list[dict[str, Any]]:
-    """The rows of these cases, from as many workers, one after another, as it takes."""
-    rows: list[dict[str, Any]] = []
-    while numbers:
-        command = [sys.executable, __file__, path, "--worker", ",".join(map(str, numbers))]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        found: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=_lines, args=(process.stdout, found), daemon=True).start()
-        begun, finished, patience = None, False, _START_PATIENCE
-        while not finished:
-            try:
-                line = found.get(timeout=patience)
-            except queue.Empty:
-                process.kill()
-                rows.append({"number": begun, "error": "no answer in time"})
+def rows_of_worker(path: str, numbers: list[int], until: float) -> Iterator[dict[str, Any]]:
+    """Rows of one worker, the last of them for the case at which it hung, died or gave up."""
+    command = [sys.executable, "-u", __file__, path, "--worker", ",".join(map(str, numbers))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    found: queue.Queue[str | None] = queue.Queue()
+    threading.Thread(target=_forward, args=(process.stdout, found), daemon=True).start()
+    begun, patience = None, _START_PATIENCE
+    try:
+        while True:
+            left = until - time.monotonic()
+            line = found.get(timeout=max(0.1, min(patience, left)))
+            if line is None:
                 break
-            finished = line is None
-            row = json.loads(line) if line else {}
-            if "begin" in row:
-                begun, patience = row["begin"], _PATIENCE
-            elif row:
-                rows.append(row)
+            row = json.loads(line)
+            if "device" in row:
+                print(row["device"], flush=True)
+                patience = _PATIENCE
+            elif "begin" in row:
+                begun = row["begin"]
+            else:
+                yield row
+                begun = None
+        if begun is not None:
+            process.wait()
+            yield {"number": begun, "error": f"the worker ended with code {process.returncode}"}
+        elif patience == _START_PATIENCE:
+            raise SystemExit("the worker ended before its first case")
+    except queue.Empty:
+        if patience == _START_PATIENCE:
+            raise SystemExit("the worker does not reach its first case") from None
+        if begun is not None:
+            yield {"number": begun, "error": "no answer in time"}
+    finally:
+        process.kill()
         process.wait()
-        answered = {row["number"] for row in rows}
-        if begun not in answered:
-            rows.append({"number": begun, "error": f"worker ended with code {process.returncode}"})
-        if begun is None:
-            break
-        numbers = numbers[numbers.index(begun) + 1 :]
-    return rows
 
 
-def _lines(stream: IO[str], found: queue.Queue[str | None]) -> None:
+def _forward(stream: IO[str], found: queue.Queue[str | None]) -> None:
     for line in stream:
         found.put(line)
     found.put(None)
 
 
-def run_all(path: str, only: str, jobs: int) -> list[dict[str, Any]]:
-    with np.load(path) as arrays:
-        cases = json.loads(bytes(arrays["cases"]))
+def run_all(path: str, only: str, limit: float, target: str | None) -> list[dict[str, Any]]:
+    until = time.monotonic() + limit
+    cases = Cases(path).cases
     numbers = [n for n, case in enumerate(cases) if only in case["test"]]
-    parts = [numbers[job::jobs] for job in range(jobs)]
-    with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda part: run_cases(path, part), parts)
-    return sorted((row for rows in found for row in rows), key=lambda row: row["number"] or 0)
+    print(f"{len(numbers)} cases", flush=True)
+    rows: list[dict[str, Any]] = []
+    while numbers and time.monotonic() < until:
+        for row in rows_of_worker(path, numbers, until):
+            numbers.remove(row["number"])
+            rows.append(row)
+            if row.get("differs") or "error" in row:
+                print(json.dumps(row), flush=True)
+        if target:
+            Path(target).write_text(json.dumps(rows))
+    print(f"{len(numbers)} cases did not run" if numbers else "all ran", flush=True)
+    return rows
 
 
 def main() -> int:
@@ -200,21 +229,15 @@ def main() -> int:
     parser.add_argument("--worker")
     parser.add_argument("--only", default="")
     parser.add_argument("--json")
-    parser.add_argument("--jobs", type=int, default=8, help="processes; most time is compilation")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds for everything")
     options = parser.parse_args()
     if options.worker is not None:
         worker(options.path, [int(number) for number in options.worker.split(",")])
         return 0
-    rows = run_all(options.path, options.only, options.jobs)
-    refused = [row for row in rows if "cannot load" in row.get("error", "")]
-    bad = [row for row in rows if row.get("differs") or "error" in row and row not in refused]
-    for row in [*refused[:5], *bad]:
-        print(json.dumps(row))
-    agree = len(rows) - len(bad) - len(refused)
-    print(f"{len(rows)} cases: {agree} agree, {len(bad)} do not, {len(refused)} do not assemble")
-    if options.json:
-        Path(options.json).write_text(json.dumps(rows))
-    return bool(bad)
+    rows = run_all(options.path, options.only, options.limit, options.json)
+    good = sum(not (row.get("differs") or "error" in row) for row in rows)
+    print(f"{good} of {len(rows)} cases agree", flush=True)
+    return 0 if good == len(rows) else 1
 
 
 if __name__ == "__main__":
