@@ -181,7 +181,9 @@ class _Descriptor:
         self.form = OperandDescriptor.of(buffer.info, depth_dim)
         self.transposed = not self.form.along_depth
         skip = b.mul(group, b.c32(self.form.group_bytes(extent)))
-        start = b.op("arith.shrui", [b.add(address(ctx, buffer), skip), b.c32(4)], b.i32)
+        # The address of a block in a cluster has bits above, which say which block it is.
+        inside = b.op("arith.andi", [b.add(address(ctx, buffer), skip), b.c32(0x3FFFF)], b.i32)
+        start = b.op("arith.shrui", [inside, b.c32(4)], b.i32)
         wide = b.op("arith.extui", [start], b.i64)
         self.base = b.op("arith.ori", [wide, b.c64(self.form.constant_bits)], b.i64)
 

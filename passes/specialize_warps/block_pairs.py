@@ -13,7 +13,7 @@ stored.
 from __future__ import annotations
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_block, defining_op
+from tileir.compiler.ir_util import defining_block, defining_op, int_attr
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.analysis.launch_expressions import launch_expression
@@ -25,6 +25,8 @@ from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
 _CACHE_LINE = 128
+#: cuTile states divisibility of sizes up to this.
+_STRONGEST = 16
 _STORES = (tile_gpu.StoreOp, tile_gpu.ScatterOp)
 
 
@@ -36,7 +38,7 @@ def pair_blocks(kernel: Operation, plan: Plan) -> dict[Operation, Value] | None:
     far rows are apart.
     """
     is_persistent = launch_grid(kernel) != PROGRAM_GRID
-    loop = TileLoop.of(kernel, plan) if is_persistent else None
+    loop = TileLoop.of(kernel, plan) if is_persistent and not _seems_on_lines(plan) else None
     off_lines = _off_cache_lines(plan)
     if loop is None or off_lines is None:
         return None
@@ -53,6 +55,13 @@ def pair_blocks(kernel: Operation, plan: Plan) -> dict[Operation, Value] | None:
     b.point = InsertionPoint(loop.guard)
     other = _OtherBlock(b, loop, rank)
     return {fetch.load.load.operation: other.needs_same(fetch, paired) for fetch in fetches}
+
+
+def _seems_on_lines(plan: Plan) -> bool:
+    """Whether the length of all rows has the strongest fact that front ends state: then pairs would
+    hardly ever form, and their barriers would cost every launch a microsecond."""
+    fetches = [fetch for ring in plan.rings for fetch in ring.fetches]
+    return all(int_attr(fetch.load.load, "extent_multiple", 1) >= _STRONGEST for fetch in fetches)
 
 
 def _off_cache_lines(plan: Plan) -> Expression | None:
