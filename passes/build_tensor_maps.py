@@ -57,7 +57,8 @@ def _make_slot(maps: list[tile_gpu.TensorMapOp]) -> Value:
         place = b.add(slot, b.c64(index * MAP_BYTES)) if index else slot
         operands = [*old.operation.operands, place, line]
         rank = len(old.sizes)
-        segments = b.attribute(f"array<i32: 1, {rank}, {rank}, 0, 1, 1>")
+        has_rows = int(old.rows is not None)
+        segments = b.attribute(f"array<i32: 1, {rank}, {rank}, {has_rows}, 1, 1>")
         new = b.op(
             "tile_gpu.tensor_map", operands, old.result.type, {"operandSegmentSizes": segments}
         )

@@ -15,11 +15,16 @@ from dataclasses import dataclass
 from tileir.compiler.tile_types import tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Operation
-from tileir.passes.analysis.launch_expressions import launch_expressions, launch_pointer
+from tileir.passes.analysis.launch_expressions import (
+    launch_expression,
+    launch_expressions,
+    launch_pointer,
+)
 from tileir.passes.attach_target import is_managed
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import add_hidden_parameter
 from tileir.passes.walk import kernels, replace_op, walk
+from tileir.runtime.expressions import Expression
 from tileir.runtime.tensor_map import TensorMapRecipe
 
 
@@ -48,6 +53,12 @@ def _recipe(op: tile_gpu.TensorMapOp) -> TensorMapRecipe | None:
     strides = launch_expressions(op.strides)
     if base is None or sizes is None or strides is None:
         return None
+    extents: list[Expression] = list(box.shape)
+    if op.rows is not None:
+        rows = launch_expression(op.rows)
+        if rows is None:
+            return None
+        extents[box.order[0]] = rows
     fastest_first = list(reversed(box.order))
     return TensorMapRecipe(
         dtype=box.element,
@@ -55,7 +66,7 @@ def _recipe(op: tile_gpu.TensorMapOp) -> TensorMapRecipe | None:
         offset=base[1],
         dims=tuple(sizes[d] for d in fastest_first),
         strides=tuple(["mul", strides[d], box.element_bytes] for d in fastest_first[1:]),
-        box=tuple(box.shape[d] for d in fastest_first),
+        box=tuple(extents[d] for d in fastest_first),
         element_strides=(1,) * len(box.shape),
         swizzle=box.swizzle,
     )

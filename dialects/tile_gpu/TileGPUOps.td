@@ -642,6 +642,17 @@ def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_ZeroRowsOp : TileGPU_Op<"zero_rows"> {
+  let summary = "write zeros to all rows of a buffer's stages from `first` on";
+  let description = [{
+    Rows are those of the slowest dimension. For rows that no copy writes, see
+    `rows` of `tensor_map`.
+    Example: `tile_gpu.zero_rows %ring from %n : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 4>`
+  }];
+  let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$buffer, I64:$first);
+  let assemblyFormat = "$buffer `from` $first attr-dict `:` qualified(type($buffer))";
+}
+
 def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "store a tile into a tensor by way of a ring of buffers";

@@ -11,6 +11,8 @@ from tileir.ir import Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 
+#: Bytes of the longest store.
+_VECTOR = 16
 #: A bit for each block of a pair.
 _BOTH_BLOCKS = 0b11
 
@@ -80,3 +82,24 @@ def _skip_half(
     for start, low, high in zip(starts, first, middle, strict=True):
         moved.append(b.add(start, b.mul(wide, b.c64(high - low))) if high > low else start)
     return moved, b.add(base, b.mul(half, b.c32(middle_offset - offset)))
+
+
+@lowers("tile_gpu.zero_rows")
+def _zero_rows(ctx: Lowering, op: tile_gpu.ZeroRowsOp) -> None:
+    """Sixteen bytes a thread; swizzles stay inside rows."""
+    b, buffer = ctx.builder, ctx.buffers[op.buffer]
+    info = buffer.info
+    rows, width = info.shape[info.order[0]], info.panel * info.element_bytes
+    first = b.op("arith.trunci", [ctx.scalar(op.first)], b.i32)
+    base, size = address(ctx, buffer), info.stages * info.stage_bytes
+    lower = b.mul(ctx.thread, b.c32(_VECTOR))
+    loop = b.create("scf.for", [lower, b.c32(size), b.c32(_VECTOR * 32 * ctx.num_warps)], regions=1)
+    body = b.block(loop.regions[0], [b.i32])
+    with b.at(body):
+        at = body.arguments[0]
+        line = b.op("arith.divui", [at, b.c32(width)], b.i32)
+        row = b.op("arith.remui", [line, b.c32(rows)], b.i32)
+        with ctx.only_if(b.compare("sge", row, first)):
+            text = "st.shared.v4.b32 [$0], {0, 0, 0, 0};"
+            ctx.asm(text, "r,~{memory}", [b.add(base, at)], None, True)
+        b.create("scf.yield")

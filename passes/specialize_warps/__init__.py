@@ -32,7 +32,7 @@ from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
 from tileir.passes.specialize_warps.block_pairs import pair_blocks
-from tileir.passes.specialize_warps.consumers import Consumers
+from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
@@ -90,6 +90,7 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     _move(work, plan, consumers)
     Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
+    zero_unfetched(plan, consumers)
     if plan.pairs:
         # A block's barriers and buffers must last until the other has done with them.
         plan.meet(b)

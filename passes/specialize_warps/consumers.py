@@ -146,6 +146,21 @@ class Consumers:
         _extend_terminator(block, flatten(end, rings))
 
 
+def zero_unfetched(plan: Plan, consumers: Block) -> None:
+    """What no box reaches reads as zero, like all that is outside of a tensor."""
+    b = Builder(InsertionPoint.at_block_begin(consumers), consumers.owner.operation.location)
+    for fetch in [fetch for ring in plan.rings for fetch in ring.fetches]:
+        if fetch.rows is None:
+            continue
+        short = b.compare("slt", fetch.rows, b.c64(fetch.box_rows))
+        branch = b.create("scf.if", [short], regions=2)
+        with b.at(b.block(branch.regions[0])):
+            b.create("tile_gpu.zero_rows", [fetch.buffer, fetch.rows])
+            b.create("tile_gpu.fence_async")
+            b.create("tile_gpu.barrier")
+            b.create("scf.yield")
+
+
 def _users_in_order(ring: Ring) -> list[Operation]:
     """The operations of the ring's block that hold a use, in order."""
     holders = set()

@@ -23,6 +23,8 @@ from tileir.passes.walk import walk
 
 #: A box of a tensor memory access has at most so many rows.
 _LARGEST_BOX = 256
+#: After so many rows a swizzle repeats.
+_ROWS_OF_SWIZZLE = 8
 #: With fewer stages, results leave through one buffer instead of two.
 _ENOUGH_STAGES = 4
 #: Shared memory for what is not known yet: reductions, conversions of small tiles.
@@ -42,8 +44,15 @@ class Fetch:
     box: BufferInfo
     #: Whether the other block of a pair fetches the same tile (i1); None if there are no pairs.
     shared: Value | None
+    #: Rows of a box (i64) where the tensor may have fewer than the tile; None if boxes are whole.
+    rows: Value | None = field(init=False, default=None)
     map: Value = field(init=False)
     buffer: Value = field(init=False)
+
+    @property
+    def box_rows(self) -> int:
+        """Rows of a whole box."""
+        return self.box.shape[self.box.order[0]]
 
     @property
     def outer_dim(self) -> int:
@@ -78,8 +87,18 @@ class Ring:
 
     @property
     def bytes(self) -> int:
-        """Bytes that a round fetches, elements outside of tensors included."""
+        """Bytes of a stage."""
         return sum(fetch.load.buffer.stage_bytes for fetch in self.fetches)
+
+    def fetched_bytes(self, b: Builder) -> Value:
+        """Bytes that a round fetches, elements outside of tensors included (i32)."""
+        whole = sum(f.load.buffer.stage_bytes for f in self.fetches if f.rows is None)
+        total = b.c32(whole)
+        for fetch in self.fetches:
+            if fetch.rows is not None:
+                row = fetch.load.buffer.stage_bytes // fetch.box_rows
+                total = b.add(total, b.mul(b.op("arith.trunci", [fetch.rows], b.i32), b.c32(row)))
+        return total
 
 
 @dataclass
@@ -144,7 +163,8 @@ class Plan:
         sets of consumers."""
         for ring in self.rings:
             for fetch in ring.fetches:
-                fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch))
+                fetch.rows = _rows(b, fetch)
+                fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch), fetch.rows)
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = _alloc(b, info)
             ring.full = self._barriers(b, ring, b.c32(1))
@@ -168,6 +188,19 @@ class Plan:
     def meet(self, b: Builder) -> None:
         """Lets all wait for each other that use the same barriers."""
         b.create("tile_gpu.cluster_barrier" if self.pairs else "tile_gpu.barrier")
+
+
+def _rows(b: Builder, fetch: Fetch) -> Value | None:
+    """Where a tile is one box high, and its rows are the rows of the result: no more rows than the
+    tensor has, in whole groups of a swizzle. The others would be zeros that take their time."""
+    dim, buffer = fetch.box.order[0], fetch.load.buffer
+    if dim != fetch.outer_dim or buffer.shape[dim] != fetch.box_rows or fetch.shared is not None:
+        return None
+    size, group = fetch.load.load.sizes[dim], b.c64(_ROWS_OF_SWIZZLE)
+    up = b.add(size, b.c64(_ROWS_OF_SWIZZLE - 1))
+    groups = b.mul(b.op("arith.divui", [up, group], b.i64), group)
+    some = b.op("arith.maxsi", [groups, group], b.i64)
+    return b.op("arith.minsi", [some, b.c64(fetch.box_rows)], b.i64)
 
 
 def _alloc(b: Builder, info: BufferInfo) -> Value:

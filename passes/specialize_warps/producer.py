@@ -26,10 +26,12 @@ class Producer:
         self.plan = plan
         self.known: dict[Value, Value] = {}
         self.policies: dict[Fetch, Value] = {}
+        self.bytes: dict[Ring, Value] = {}
 
     def fill(self, block: Block, body: Block) -> None:
         with self.b.at(block):
             for ring in self.plan.rings:
+                self.bytes[ring] = ring.fetched_bytes(self.b)
                 for fetch in ring.fetches:
                     self.policies[fetch] = self._policy(ring.partner_of(fetch))
             start = {ring: Position.start(self.b) for ring in self.plan.rings}
@@ -66,7 +68,7 @@ class Producer:
         b = self.b
         b.create("tile_gpu.mbarrier_wait", [stage_of(b, ring.empty, at.stage), at.flipped(b)])
         full = stage_of(b, ring.full, at.stage)
-        b.create("tile_gpu.mbarrier_expect", [full, b.c32(ring.bytes)])
+        b.create("tile_gpu.mbarrier_expect", [full, self.bytes[ring]])
         for fetch in ring.fetches:
             b.location = fetch.load.load.location
             buffer = stage_of(b, fetch.buffer, at.stage)

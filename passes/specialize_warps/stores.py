@@ -65,12 +65,17 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
             b.create("tile_gpu.tma_store_wait", attributes=complete)
 
 
-def describe_tensor(b: Builder, box: BufferInfo, tensor: list[Value]) -> Value:
-    """The map of a tensor given by its address, sizes and strides, for copies of `box`."""
-    rank = len(box.shape)
+def describe_tensor(
+    b: Builder, box: BufferInfo, tensor: list[Value], rows: Value | None = None
+) -> Value:
+    """The map of a tensor given by its address, sizes and strides, for copies of `box`, or of so
+    many `rows` of it."""
+    rank, some_rows = len(box.shape), [] if rows is None else [rows]
     type_ = b.type(str(box).replace("buffer", "tensor_map", 1))
-    attributes = {"operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}, 0, 0, 0>")}
-    return b.op("tile_gpu.tensor_map", tensor, type_, attributes)
+    attributes = {
+        "operandSegmentSizes": b.attribute(f"array<i32: 1, {rank}, {rank}, {len(some_rows)}, 0, 0>")
+    }
+    return b.op("tile_gpu.tensor_map", [*tensor, *some_rows], type_, attributes)
 
 
 def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:

@@ -14,7 +14,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
       // Boxes are as wide as a panel. What is full has been expected once, what is empty was given
       // back by four warps.
-      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      // They have no more rows than the tensor, but whole groups of eight.
+      // CHECK: %[[SOME:.*]] = arith.maxsi
+      // CHECK: %[[ROWS:.*]] = arith.minsi %[[SOME]],
+      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] rows %[[ROWS]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
       // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES:[0-9]+]]>
       // CHECK: %[[ONCE:.*]] = arith.constant 1 : i32
       // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
@@ -24,22 +27,32 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: tile_gpu.mbarrier_init %[[EMPTY]], %[[WARPS]]
       // CHECK: tile_gpu.barrier
       // CHECK: tile_gpu.specialize producer {
+      // CHECK: %[[HIS:.*]] = arith.constant 16384 : i32
+      // CHECK: %[[MINE:.*]] = arith.muli %{{.*}}, %{{.*}}
+      // CHECK: %[[BYTES:.*]] = arith.addi %[[HIS]], %[[MINE]]
+      // An operand that one tile of the other covers is read once.
+      // CHECK: %[[FIRST:.*]] = arith.constant 1364590687093260288 : i64
+      // CHECK: %[[POLICY:.*]] = arith.select %{{.*}}, %[[FIRST]],
       // CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[N]] step %{{.*}} iter_args(%[[STAGE:.*]] = %{{.*}}, %[[PARITY:.*]] = %{{.*}}) -> (i32, i32)
       // Nobody reads the stage any more: its empty phase before is over.
       // CHECK: %[[E:.*]] = tile_gpu.stage %[[EMPTY]][%[[STAGE]]]
       // CHECK: %[[BEFORE:.*]] = arith.xori %[[PARITY]],
       // CHECK: tile_gpu.mbarrier_wait %[[E]], %[[BEFORE]]
       // CHECK: %[[F:.*]] = tile_gpu.stage %[[FULL]][%[[STAGE]]]
-      // CHECK: %[[BYTES:.*]] = arith.constant 32768 : i32
       // CHECK: tile_gpu.mbarrier_expect %[[F]], %[[BYTES]]
       // CHECK: %[[INTO:.*]] = tile_gpu.stage %[[RING]][%[[STAGE]]]
-      // CHECK: tile_gpu.tma_load %[[MAP]][%[[Z]], %{{.*}}], %[[INTO]], %[[F]]
+      // CHECK: tile_gpu.tma_load %[[MAP]][%[[Z]], %{{.*}}], %[[INTO]], %[[F]] policy %[[POLICY]]
       // CHECK: tile_gpu.tma_load
       // The next stage, and after the last the first with the other parity.
       // CHECK: %[[NEXT:.*]] = arith.addi %[[STAGE]],
       // CHECK: arith.cmpi eq, %[[NEXT]],
       // CHECK: scf.yield
       // CHECK: } consumers {
+      // What short boxes do not reach is zero.
+      // CHECK: scf.if
+      // CHECK-NEXT: tile_gpu.zero_rows %[[RING]] from %[[ROWS]]
+      // CHECK-NEXT: tile_gpu.fence_async
+      // CHECK-NEXT: tile_gpu.barrier
       // CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[AT:.*]] = %{{.*}}, %[[ROUND:.*]] = %{{.*}})
       %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!tile_gpu.tile<64x64xf32>) : i32 {
         %k64 = arith.extui %k : i32 to i64

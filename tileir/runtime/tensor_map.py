@@ -89,7 +89,7 @@ class TensorMapRecipe:
     base: int
     dims: tuple[Expression, ...]
     strides: tuple[Expression, ...]
-    box: tuple[int, ...]
+    box: tuple[Expression, ...]
     element_strides: tuple[int, ...]
     offset: Expression = 0
     swizzle: int = 0
@@ -102,7 +102,7 @@ class TensorMapRecipe:
             int(environment.parameters[self.base]) + evaluate(self.offset, environment),
             tuple(evaluate(extent, environment) for extent in self.dims),
             tuple(evaluate(stride, environment) for stride in self.strides),
-            self.box,
+            tuple(evaluate(extent, environment) for extent in self.box),
             self.element_strides,
             self.swizzle,
             self.fill,
@@ -134,7 +134,7 @@ class TensorMapRecipe:
                 offset=check(data.get("offset", 0), parameter_count),
                 dims=tuple(check(one, parameter_count) for one in data["dims"]),
                 strides=tuple(check(one, parameter_count) for one in data["strides"]),
-                box=tuple(int(one) for one in data["box"]),
+                box=tuple(check(one, parameter_count) for one in data["box"]),
                 element_strides=tuple(int(one) for one in data["element_strides"]),
                 swizzle=int(data.get("swizzle", 0)),
                 fill=str(data.get("fill", "zero")),
