@@ -1,4 +1,4 @@
-"""The commands in docs/*.md print what the pages show."""
+"""The commands and programs in docs/*.md print what the pages show."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("tools.md", "writing-a-pass.md")
+PAGES = ("tools.md", "pipeline.md", "layouts.md", "hopper.md", "writing-a-pass.md")
+PAGES_WITH_PROGRAMS = {"embedding.md": 3, "layouts.md": 3, "hopper.md": 1}
 
 #: Indented lines; an empty one is part of what was printed unless a command follows.
 _BLOCK = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}(?!\$ )))+", re.MULTILINE)
 _FILE = re.compile(r"`([\w./-]+)`:\n\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_PROGRAM = re.compile(
+    r"^```python\n(.*?)^```\n\nprints\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -68,8 +74,31 @@ def test_commands_print_what_is_shown(session: Session, folder: Path) -> None:
     assert matches, f"{session.command}\nprinted:\n{printed[:3000]}"
 
 
+@pytest.mark.parametrize(("page", "count"), PAGES_WITH_PROGRAMS.items())
+def test_programs_print_what_is_shown(
+    page: str, count: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a page share one namespace: later ones use what earlier ones define."""
+    namespace: dict[str, object] = {}
+    programs = _PROGRAM.findall((ROOT / "docs" / page).read_text())
+    assert len(programs) == count
+    monkeypatch.chdir(ROOT)
+    for program, output in programs:
+        exec(compile(program, page, "exec"), namespace)
+        assert capsys.readouterr().out == output
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if not link.startswith("http"):
                 assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_pipeline_page_follows_the_pipeline() -> None:
+    """Its tables name every pass, in order."""
+    text = (ROOT / "docs" / "pipeline.md").read_text()
+    shown = re.findall(r"^\| `([a-z-]+)` \| [A-Z]", text, re.MULTILINE)
+    passes = [name for stage in MLIR_STAGES for name in passes_of(stage, Options())]
+    names = re.sub(r"\{.*?\}|gpu\.module\(|\)", "", ",".join(passes)).split(",")
+    assert shown == names
