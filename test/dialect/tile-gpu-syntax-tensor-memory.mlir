@@ -29,6 +29,8 @@ func.func @copies(%map: !box, %i: i64, %s: i32, %stage: !stage, %full: !barrier,
   tile_gpu.tma_load %map[%i, %i], %stage, %full : !box, !stage, !barrier
   // CHECK: tile_gpu.tma_load %{{.*}}[%[[I]], %[[I]]], %{{.*}}, %{{.*}} policy %[[I]] half %{{.*}} : !tile_gpu.tensor_map
   tile_gpu.tma_load %map[%i, %i], %stage, %full policy %i half %s : !box, !stage, !barrier
+  // CHECK: tile_gpu.zero_rows %{{.*}} from %[[I]] : !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>
+  tile_gpu.zero_rows %ring from %i : !ring
   // CHECK: tile_gpu.tma_store %{{.*}}, %{{.*}}[%[[I]], %[[I]]] through %{{.*}} : !tile_gpu.tile<256x64xf16>, !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>
   tile_gpu.tma_store %t, %map[%i, %i] through %ring : !tile_gpu.tile<256x64xf16>, !box, !ring
   // CHECK: tile_gpu.tma_store_wait
