@@ -10,7 +10,8 @@ By rule, not by search:
 3. A layout spreads from class to class through operations that only regroup digits: reshape,
    permute, broadcast (backwards), reduce (forwards).
 4. Where an operation needs another layout than a value has, a `convert_layout` is inserted. A
-   load or store keeps the layout of its class if that layout wastes no memory transactions.
+   load or store keeps the layout of its class if that layout wastes no memory transactions; where
+   rings of fetched tiles fill shared memory, a load may read a sector in two halves.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from tileir.compiler.tile_types import (
 )
 from tileir.ir import Attribute, DenseElementsAttr, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import (
+    SECTOR_BYTES,
     VECTOR_BYTES,
     access_vector,
     memory_order,
@@ -91,6 +93,7 @@ class _Assignment:
         self.layouts: dict[Value, Layout] = {}
         self.regrouping: list[OpView] = []
         self.whole_rows = False
+        self.has_rings = False
         self.builder = Builder(InsertionPoint.at_block_begin(kernel.regions[0].blocks[0]),
                                kernel.location)  # fmt: skip
 
@@ -100,6 +103,7 @@ class _Assignment:
             op.operation.name == "tile_gpu.dot" and is_tile_type(op.operation.operands[0].type)
             for op in ops
         )
+        self.has_rings = any(op.operation.name == "tile_gpu.specialize" for op in ops)
         for op in ops:
             self._tie(op)
         for op in self._anchors(ops):
@@ -307,7 +311,8 @@ class _Assignment:
 
     def _memory_layout(self, op: OpView) -> Layout:
         info = tile_of(_anchor_value(op))
-        if wastes_no_sectors(op, info):
+        halves = self.has_rings and op.operation.name == "tile_gpu.load"
+        if wastes_no_sectors(op, info, SECTOR_BYTES // 2 if halves else SECTOR_BYTES):
             return info.layout
         return self._coalesced(op)
 

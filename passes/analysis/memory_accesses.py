@@ -17,7 +17,7 @@ _POINTER_OPS = ("tile_gpu.gather", "tile_gpu.scatter")
 #: Bytes that one instruction moves at most.
 VECTOR_BYTES = 16
 #: Bytes that memory moves at least.
-_SECTOR_BYTES = 32
+SECTOR_BYTES = 32
 
 
 def contiguous_dim(access: TensorOp) -> int | None:
@@ -54,9 +54,9 @@ def access_vector(access: OpView, info: TileInfo) -> int:
     return max(1, min(limit, bytes_ // info.element_bytes))
 
 
-def wastes_no_sectors(access: OpView, info: TileInfo) -> bool:
-    """Whether each instruction, in the layout that the tile has, touches whole 32-byte sectors
-    (or whole rows)."""
+def wastes_no_sectors(access: OpView, info: TileInfo, least: int = SECTOR_BYTES) -> bool:
+    """Whether each instruction, in the layout that the tile has, touches whole sectors, or at least
+    so many bytes of them (or whole rows)."""
     contiguous = memory_order(access, len(info.shape))[-1]
     run = 1
     for digit in reversed(info.layout.dims[contiguous]):
@@ -68,4 +68,4 @@ def wastes_no_sectors(access: OpView, info: TileInfo) -> bool:
     row = info.shape[contiguous]
     vector = info.layout.run(contiguous)
     wide_enough = vector * info.element_bytes >= 4 or vector >= access_vector(access, info)
-    return wide_enough and run * info.element_bytes >= min(_SECTOR_BYTES, row * info.element_bytes)
+    return wide_enough and run * info.element_bytes >= min(least, row * info.element_bytes)

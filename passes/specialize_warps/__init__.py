@@ -54,7 +54,7 @@ class SpecializeWarps(ModulePass):
 
     name = "specialize-warps"
 
-    stages: int = 8
+    stages: int = 12
 
     def apply(self, module: Operation) -> None:
         target = target_of(module)

@@ -27,8 +27,10 @@ _LARGEST_BOX = 256
 _ROWS_OF_SWIZZLE = 8
 #: With fewer stages, results leave through one buffer instead of two.
 _ENOUGH_STAGES = 4
-#: Shared memory for what is not known yet: reductions, conversions of small tiles.
-_RESERVED_BYTES = 4 * 1024
+#: Shared memory for what is not known yet: barriers, conversions of rows, maps.
+_RESERVED_BYTES = 1024
+#: And where warps combine their results, at most.
+_COMBINING_BYTES = 4 * 1024
 _WARPS_OF_GROUP = 4
 _MOST_GROUPS = 3
 _PURE = ("arith.", "math.", "nvvm.read.ptx.sreg.")
@@ -148,7 +150,8 @@ class Plan:
         elsewhere = {store.store.operation for store in self.stores}
         elsewhere |= {f.load.to_shared.operation for ring in self.rings for f in ring.fetches}
         fixed += _other_bytes(self.kernel, elsewhere)
-        room = target.shared_bytes - _RESERVED_BYTES - fixed
+        fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
+        room = target.shared_bytes - fixed
         return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
 
     def _set_stages(self, stages: int) -> bool:
@@ -287,6 +290,10 @@ def _encloses(op: Operation, block: Block) -> bool:
 
 def _in_loop(ring: Ring) -> bool:
     return ring.block.owner.operation.name == "scf.for"
+
+
+def _combines(kernel: Operation) -> bool:
+    return any(op.operation.name in ("tile_gpu.reduce", "tile_gpu.scan") for op in walk(kernel))
 
 
 def _other_bytes(kernel: Operation, except_for: set[Operation]) -> int:
