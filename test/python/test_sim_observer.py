@@ -165,7 +165,7 @@ def test_instruments_follow_registers_through_divergence():
         mov.u32 %x, 5; JOIN: add.u32 %y, %x, %i; st.global.u32 [%a], %y; ret;""",
         pointers(1),
     )
-    sim.run(text, "k", 1, 32, [out], observers=[watcher])
+    sim.run(text, "k", 1, 32, [out], observers=[watcher], checks=False)
     assert watcher.seen == [20]
     assert (out[:20] == np.arange(20) + 5).all()
 

@@ -161,6 +161,9 @@ class Observer:
 
     instruments = False
     """Whether `emit_before` and `emit_after` take part in translation."""
+    marks_unwritten = False
+    """Whether the second slots of registers that nobody wrote yet are to be ones in every bit, as
+    unsigned integers or bools; others are None."""
 
     # --- translation -----------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
     races           accesses to shared or global memory without an order
     proxies         accesses by the async proxy without a proxy fence
     registers       registers of wgmma touched while products are on their way
+    uninitialised   values nobody wrote that decide what a kernel does
     barriers        barriers with different counts of threads
     mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
     exits           blocks that end while asynchronous operations still need them
@@ -24,8 +25,9 @@ from .mbarriers import MbarrierRules
 from .proxies import check_proxies
 from .races import check_races
 from .registers import Registers
+from .uninitialised import Uninitialised
 
-NAMES = ("races", "proxies", "registers", "barriers", "mbarriers", "exits")
+NAMES = ("races", "proxies", "registers", "uninitialised", "barriers", "mbarriers", "exits")
 
 
 def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
@@ -44,6 +46,7 @@ def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
         "races": accesses,
         "proxies": accesses,
         "registers": Registers(),
+        "uninitialised": Uninitialised(),
         "barriers": BarrierCounts(),
         "mbarriers": MbarrierRules(order),
         "exits": Exits(order),

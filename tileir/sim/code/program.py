@@ -34,14 +34,19 @@ BASE_NAMESPACE: dict[str, Any] = {
 
 
 class Callee:
-    """A translated function as its callers see it: `entry` is its first block."""
+    """A translated function as its callers see it: `entry` is its first block.
 
-    def __init__(self, function: Function, entry: int, homes: list[np.dtype[Any]]):
+    `marked` says whether second slots of registers start out as ones, see `Observer`.
+    """
+
+    def __init__(self, function: Function, entry: int, module: str, marked: bool):
         self.function = function
         self.entry = entry
-        self.homes = homes
-        self.frame_bytes = 0
+        self.homes = choose_homes(function)
+        self.blocks, self.labels = basic.cut(function, module)
+        self.frame_bytes = _lay_out_frame(function)
         self.live: list[int] = []
+        self.marked = marked
 
 
 class Code:
@@ -117,19 +122,17 @@ class Code:
         if name not in self._callees:
             function = self.module.functions[name]
             assert function.body is not None
-            blocks, _ = basic.cut(function, self.module.name)
-            found = Callee(function, len(self.live), choose_homes(function))
-            self.live += [[] for _ in blocks]
-            self._block_sites += [[] for _ in blocks]
-            self.executed += [0] * len(blocks)
+            marked = any(one.marks_unwritten for one in self._instruments)
+            found = Callee(function, len(self.live), self.module.name, marked)
+            self.live += [[] for _ in found.blocks]
+            self._block_sites += [[] for _ in found.blocks]
+            self.executed += [0] * len(found.blocks)
             self._callees[name] = found
-            found.frame_bytes = _lay_out_frame(function)
             self._untranslated.append(found)
         return self._callees[name]
 
     def _translate(self, callee: Callee) -> None:
-        function = callee.function
-        blocks, labels = basic.cut(function, self.module.name)
+        function, blocks, labels = callee.function, callee.blocks, callee.labels
         e = Emitter(self, callee, self._namespace)
         e.block_of = {name: callee.entry + block for name, block in labels.items()}
         for index, block in enumerate(blocks):

@@ -79,6 +79,7 @@ def enter_function(
     w.regs = poisoned(callee, len(w.warps))
     for slot, value in given:
         w.regs[slot] = value
+        w.regs[slot + len(callee.function.registers)] = None
     return callee.entry
 
 
@@ -95,5 +96,8 @@ def poisoned(callee: Callee, warps: int) -> list[Any]:
             dtype = callee.homes[slot]
             bits = np.full((warps, 32 * dtype.itemsize), POISON, np.uint8)
             regs[slot] = bits.astype(bool) if dtype == np.bool_ else bits.view(dtype)
+            if callee.marked and dtype.itemsize <= 8:
+                unsigned = "?" if dtype == np.bool_ else f"u{dtype.itemsize}"
+                regs[slot + count] = regs[slot].view(unsigned).copy()
     regs[-1] = np.zeros((warps, 32), bool)
     return regs

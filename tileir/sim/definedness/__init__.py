@@ -1,0 +1,1 @@
+"""Which bits of registers and of shared memory nobody has written."""
