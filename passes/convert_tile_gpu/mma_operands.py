@@ -24,6 +24,8 @@ _REGISTER_BYTES = 4
 
 
 class Operand(ABC):
+    """The left or right operand of a product, from wherever it is at hand."""
+
     @abstractmethod
     def fragment(self, batch: Batch, block: int, k: int) -> Registers:
         """The registers for one instruction. `batch` is empty, or the number of a product from this

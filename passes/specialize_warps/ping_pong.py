@@ -29,6 +29,8 @@ _TILE = (128, 128)
 
 @dataclass(frozen=True)
 class PingPong:
+    """The tiles of a block, shared out between two sets of consumers."""
+
     loop: TileLoop
 
     @property

@@ -105,6 +105,8 @@ class Ring:
 
 @dataclass
 class Plan:
+    """How to split a kernel: what is fetched for it, and what both sides need."""
+
     kernel: Operation
     rings: list[Ring]
     #: Values that the producer needs.

@@ -43,6 +43,8 @@ class Varint:
 
 
 class SignedVarint:
+    """An integer whose sign is in the lowest bit."""
+
     def read(self, cursor: Cursor, file: File) -> int:
         return cursor.signed_varint()
 
@@ -75,6 +77,8 @@ class Unit:
 
 @dataclass(frozen=True)
 class Enum:
+    """The number of a case; the version of the file may lack some."""
+
     enumeration: Enumeration
 
     def read(self, cursor: Cursor, file: File) -> int:

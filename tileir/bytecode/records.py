@@ -31,6 +31,8 @@ class Record:
 
 @dataclass(slots=True)
 class Block:
+    """Arguments, as type indices, and operations."""
+
     arguments: list[int]
     operations: list[Op]
 
@@ -68,6 +70,8 @@ class Function:
 
 @dataclass(slots=True)
 class Global:
+    """A variable of the module: indices of its name, type and value."""
+
     name: int
     type: int
     constant: int
@@ -79,6 +83,8 @@ class Global:
 
 @dataclass(slots=True)
 class File:
+    """All of a file, table by table; the records name each other by index."""
+
     version: Version
     strings: list[bytes] = field(default_factory=list)
     types: list[Record] = field(default_factory=list)

@@ -42,6 +42,8 @@ from tileir.bytecode.version import V13_1, V13_2, V13_3, V13_4, V13_5, Version
 
 
 class Arity(PythonEnum):
+    """How many values stand for an operand."""
+
     ONE = ""
     OPTIONAL = "?"
     VARIADIC = "*"
@@ -57,6 +59,8 @@ class Scheme(PythonEnum):
 
 @dataclass(frozen=True)
 class Operand:
+    """An operand of an operation, which may be newer than the operation."""
+
     name: str
     arity: Arity
     since: Version = V13_1

@@ -23,6 +23,8 @@ _PREVIEW_TAG = 1
 
 
 class Section(IntEnum):
+    """Numbers of the sections of a file."""
+
     END = 0
     STRING = 1
     FUNCTION = 2

@@ -46,10 +46,10 @@ class Operation:
         self._write(launch)
 
     def _read(self, launch: Launch) -> None:
-        raise NotImplementedError
+        """Takes what the sources hold now; nothing, for kinds without sources."""
 
     def _write(self, launch: Launch) -> None:
-        raise NotImplementedError
+        """Puts it where it goes; nothing, for kinds that complete in another way."""
 
     def report(
         self, launch: Launch, kind: Any, storage: Any, offset: Array, size: int, owner: Any = None
