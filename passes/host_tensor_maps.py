@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tileir.compiler.builder import Builder
 from tileir.compiler.tile_types import tensor_map_box
 from tileir.dialects import tile_gpu
-from tileir.ir import Operation
+from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.analysis.launch_expressions import (
     launch_expression,
     launch_expressions,
@@ -42,7 +43,15 @@ class HostTensorMaps(ModulePass):
                 if isinstance(op, tile_gpu.TensorMapOp):
                     recipe = _recipe(op)
                     if recipe is not None:
-                        replace_op(op, add_hidden_parameter(kernel, op.result.type, recipe))
+                        tensor_map = add_hidden_parameter(kernel, op.result.type, recipe)
+                        replace_op(op, tensor_map)
+                        _prefetch(kernel, tensor_map)
+
+
+def _prefetch(kernel: Operation, tensor_map: Value) -> None:
+    """Has the first access find the map at hand; that of results comes when nothing hides it."""
+    start = InsertionPoint.at_block_begin(kernel.regions[0].blocks[0])
+    Builder(start, kernel.location).create("tile_gpu.prefetch_map", [tensor_map])
 
 
 def _recipe(op: tile_gpu.TensorMapOp) -> TensorMapRecipe | None:

@@ -598,6 +598,12 @@ def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pu
   let hasVerifier = 1;
 }
 
+def TileGPU_PrefetchMapOp : TileGPU_Op<"prefetch_map", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "fetch a tensor map that the launcher made, before the first access needs it";
+  let arguments = (ins TileGPU_TensorMap:$map);
+  let assemblyFormat = "$map attr-dict `:` qualified(type($map))";
+}
+
 def TileGPU_AcquireMapSlotOp : TileGPU_Op<"acquire_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "global memory for `count` tensor maps that no other running block uses";
   let description = [{

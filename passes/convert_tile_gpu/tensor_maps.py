@@ -80,6 +80,12 @@ def _release_map_slot(ctx: Lowering, op: tile_gpu.ReleaseMapSlotOp) -> None:
         ctx.asm(_one_line(_RELEASE), "r,l,~{memory}", operands, None, True)
 
 
+@lowers("tile_gpu.prefetch_map")
+def _prefetch_map(ctx: Lowering, op: tile_gpu.PrefetchMapOp) -> None:
+    with ctx.only_if(ctx.builder.compare("eq", ctx.thread, ctx.builder.c32(0))):
+        ctx.asm("prefetch.tensormap [$0];", "l,~{memory}", [ctx.scalar(op.map)], None, True)
+
+
 @lowers("tile_gpu.tensor_map")
 def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
     """One warp makes it, each map another, so that they are made at the same time."""
