@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tileir.compiler import wgmma
 from tileir.compiler.ir_util import int_attr
+from tileir.compiler.locations import plain_location
+from tileir.compiler.target import Target
 from tileir.compiler.tile_types import tile_info, tile_of
+from tileir.dialects.diagnostics import emit_remark
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView
+from tileir.passes.analysis.warpgroups import (
+    accumulators,
+    choose_warpgroups,
+    fits_warpgroups,
+)
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
@@ -20,6 +29,8 @@ PRODUCER_WARPS = 4
 
 #: Accumulator elements that a thread holds comfortably beside its operands.
 _ACCUMULATORS_PER_THREAD = 64
+#: Accumulator elements beyond which a thread has no registers left for its operands.
+_MOST_ACCUMULATORS = 128
 #: Elements of one tile that a thread holds comfortably beside a few others.
 _ELEMENTS_PER_THREAD = 64
 _MAXIMUM = 16
@@ -31,9 +42,10 @@ _LARGEST_BLOCK = 32
 class ChooseNumWarps(ModulePass):
     """Choose the number of warps of each kernel.
 
-    The hint `num_worker_warps_per_cta` decides if there is one, and a block can have so many.
-    Otherwise the largest tile does: enough warps that a thread's share fits its registers, few
-    enough that threads have work.
+    The hint `num_worker_warps_per_cta` decides if there is one, a block can have so many, and they
+    can hold the accumulators of its matrix products. Otherwise the products do, or else the
+    largest tile: enough warps that a thread's share fits its registers, few enough that threads
+    have work.
     """
 
     name = "choose-num-warps"
@@ -43,7 +55,7 @@ class ChooseNumWarps(ModulePass):
         for kernel in kernels(module):
             if NUM_WARPS_ATTRIBUTE in kernel.attributes:
                 continue
-            set_num_warps(kernel, _hint(kernel, target.hint_key) or _choose(kernel))
+            set_num_warps(kernel, _choose(kernel, target))
 
 
 def num_warps_of(kernel: Operation) -> int:
@@ -79,17 +91,50 @@ def _hint(kernel: Operation, key: str) -> int | None:
     return None
 
 
-def _choose(kernel: Operation) -> int:
-    dots, largest = [], 1
+def _choose(kernel: Operation, target: Target) -> int:
+    hinted = _hint(kernel, target.hint_key)
+    dots = [op for op in walk(kernel) if op.operation.name == "tile_gpu.dot"]
+    if not dots:
+        return hinted or _for_tiles(kernel)
+    if hinted and _hold_accumulators(dots, hinted, target):
+        return hinted
+    warps = _for_products(dots, target)
+    if hinted and warps != hinted:
+        emit_remark(
+            plain_location(dots[0].location),
+            f"{warps} warps compute, not {hinted} as num_worker_warps_per_cta asks for: "
+            f"{_refusal(dots, hinted)}",
+        )
+    return warps
+
+
+def _hold_accumulators(dots: list[OpView], warps: int, target: Target) -> bool:
+    """Whether so many warps can compute products without spilling registers."""
+    if choose_warpgroups(dots, target) is not None:
+        groups, rest = divmod(warps, wgmma.WARPS)
+        return rest == 0 and fits_warpgroups(dots, target, groups)
+    return accumulators(dots) <= warps * 32 * _MOST_ACCUMULATORS
+
+
+def _refusal(dots: list[OpView], warps: int) -> str:
+    """Why so many warps cannot compute the products."""
+    most = wgmma.WARPS * max(wgmma.GROUPS)
+    if warps > most:
+        return f"a block has registers for {most} that multiply, beside those that load tiles"
+    per_thread = accumulators(dots) // (32 * warps)
+    if per_thread > _MOST_ACCUMULATORS:
+        return f"each thread would hold {per_thread} accumulators, and spill registers"
+    shape = "x".join(map(str, tile_of(dots[0].operation.results[0]).shape))
+    return f"warpgroups of 4 cannot share out the accumulator of {shape}"
+
+
+def _for_tiles(kernel: Operation) -> int:
+    largest = 1
     for op in walk(kernel):
-        if op.operation.name == "tile_gpu.dot":
-            dots.append(op)
         for result in op.operation.results:
             info = tile_info(result.type)
             if info is not None:
                 largest = max(largest, info.num_elements)
-    if dots:
-        return _for_products(dots)
     warps = 1
     while warps < 4 and largest >= 2 * warps * 128:
         warps *= 2
@@ -98,15 +143,19 @@ def _choose(kernel: Operation) -> int:
     return warps
 
 
-def _for_products(dots: list[OpView]) -> int:
-    """Each warp owns at least one 16x8 block of every accumulator; where one product feeds
-    another, whole rows, so that the result can stay in registers."""
+def _for_products(dots: list[OpView], target: Target) -> int:
+    """Those of warpgroups where these can compute all products. Otherwise each warp owns at least
+    one 16x8 block of every accumulator; where one product feeds another, whole rows, so that the
+    result can stay in registers.
+    """
+    groups = choose_warpgroups(dots, target)
+    if groups is not None:
+        return wgmma.WARPS * groups
     tiles = [tile_of(dot.operation.results[0]) for dot in dots]
     rows = min(tile.shape[-2] for tile in tiles)
     blocks = min(tile.num_elements // (16 * 8) for tile in tiles)
     limit = rows // 16 if len(dots) > 1 else blocks
-    accumulators = sum(tile.num_elements for tile in tiles)
     warps = 4
-    while warps < 8 and accumulators > warps * 32 * _ACCUMULATORS_PER_THREAD:
+    while warps < 8 and accumulators(dots) > warps * 32 * _ACCUMULATORS_PER_THREAD:
         warps *= 2
     return max(1, min(warps, limit))

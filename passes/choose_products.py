@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler import wgmma
 from tileir.compiler.mma import instruction_for
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import (
-    buffer_info,
-    is_buffer_type,
-    is_tile_type,
-    operand_of,
-    tile_of,
-)
+from tileir.compiler.tile_types import operand_of, tile_of
 from tileir.ir import Attribute, Operation, OpView
+from tileir.passes.analysis.warpgroups import keep_whole_rows, suits_wgmma
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
@@ -40,14 +34,14 @@ class ChooseProducts(ModulePass):
         target = target_of(module)
         for kernel in kernels(module):
             dots = [op for op in walk(kernel) if op.operation.name == "tile_gpu.dot"]
-            whole_rows = any(is_tile_type(dot.operation.operands[0].type) for dot in dots)
+            whole_rows = keep_whole_rows(dots)
             for dot in dots:
                 name = self._choose(dot, target, num_warps_of(kernel), whole_rows)
                 attribute = Attribute.parse(f"#tile_gpu.instruction<{name}>", module.context)
                 dot.operation.attributes["instruction"] = attribute
 
     def _choose(self, dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> str:
-        if self.wgmma and _suits_wgmma(dot, target, num_warps, whole_rows):
+        if self.wgmma and suits_wgmma(dot, target, num_warps, whole_rows):
             return "wgmma"
         acc = tile_of(dot.operation.results[0])
         element, depth = _operand(dot)
@@ -60,21 +54,3 @@ def _operand(dot: OpView) -> tuple[str, int]:
     """Element type of the operands and length of the dimension they share."""
     info = operand_of(dot, 0)
     return info.element, info.shape[-1]
-
-
-def _suits_wgmma(dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> bool:
-    acc = tile_of(dot.operation.results[0])
-    if len(acc.shape) != 2:
-        return False
-    element, depth = _operand(dot)
-    other = operand_of(dot, 1).element
-    lhs, rhs = (operand.type for operand in list(dot.operation.operands)[:2])
-    grid = wgmma.WarpgroupGrid.choose(acc.shape, num_warps, whole_rows)
-    if grid is None or not wgmma.takes(target, element, other, acc.element, depth):
-        return False
-    columns = acc.shape[1] // grid.columns
-    if not wgmma.takes_width(element, columns) or not is_buffer_type(rhs):
-        return False
-    if not wgmma.readable(buffer_info(rhs), 0, columns):
-        return False
-    return is_tile_type(lhs) or wgmma.readable(buffer_info(lhs), 1, wgmma.ROWS)

@@ -95,6 +95,8 @@ class Lowering:
         self.ptx_version = target.ptx_version
         #: tensor maps made by the kernel so far
         self.next_map = 0
+        #: waits for products in flight so far
+        self.num_waits = 0
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}

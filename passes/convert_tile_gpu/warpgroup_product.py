@@ -223,12 +223,18 @@ def _constraint(type_: object) -> str:
 
 
 def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> list[Value]:
-    """Waits until at most `pending` groups are in flight; the accumulators pass through."""
+    """Waits until at most `pending` groups are in flight; the accumulators pass through.
+
+    Each such wait has a number, so that LLVM does not make one of two at the ends of branches:
+    accumulators in flight would meet others in front of it, and every product would wait (C7515).
+    """
     text = f"wgmma.wait_group.sync.aligned {pending};"
     types = [register.type for register in registers]
     if not registers:
         ctx.asm(text, "~{memory}", [], None, True)
         return []
+    ctx.num_waits += 1
+    text += f" // {ctx.num_waits}"
     struct = ctx.builder.type(f"!llvm.struct<({', '.join(map(str, types))})>")
     constraints = [f"={_constraint(type_)}" for type_ in types]
     constraints += [*map(str, range(len(types))), "~{memory}"]

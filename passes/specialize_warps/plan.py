@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_block, defining_op, keyword, parent_of
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_info
+from tileir.compiler.tile_types import BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
+from tileir.passes.specialize_warps.consumer_memory import bytes_of_consumers
 from tileir.passes.specialize_warps.stores import (
     TensorStore,
     describe_tensor,
@@ -151,7 +152,7 @@ class Plan:
         fixed += sum(store.ring.bytes for store in self.stores)
         elsewhere = {store.store.operation for store in self.stores}
         elsewhere |= {f.load.to_shared.operation for ring in self.rings for f in ring.fetches}
-        fixed += _other_bytes(self.kernel, elsewhere)
+        fixed += bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
         room = target.shared_bytes - fixed
         return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
@@ -296,23 +297,6 @@ def _in_loop(ring: Ring) -> bool:
 
 def _combines(kernel: Operation) -> bool:
     return any(op.operation.name in ("tile_gpu.reduce", "tile_gpu.scan") for op in walk(kernel))
-
-
-def _other_bytes(kernel: Operation, except_for: set[Operation]) -> int:
-    """Shared memory that the consumers are going to need: buffers, and the largest tile that may
-    pass through shared memory on its way to a store or to a product."""
-    total, largest = 0, 0
-    for op in walk(kernel):
-        name = op.operation.name
-        if op.operation in except_for:
-            continue
-        if name in ("tile_gpu.alloc", "tile_gpu.to_shared"):
-            total += buffer_info(op.operation.results[0].type).bytes
-        elif name in ("tile_gpu.store", "tile_gpu.atomic_red", "tile_gpu.dot"):
-            info = tile_info(op.operation.operands[0].type)
-            if info is not None and not (name == "tile_gpu.dot" and info.element_bytes == 2):
-                largest = max(largest, info.num_elements * info.element_bytes)
-    return total + largest * 9 // 8
 
 
 # ---- what the producer computes ---------------------------------------------------------------

@@ -22,10 +22,13 @@ from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.split_tile.plan import Limits, Plan, make_plan
 from tileir.passes.split_tile.slicer import Slicer
+from tileir.passes.split_tile.warpgroups import on_warpgroups
 from tileir.passes.walk import entries
 
 EXTENDED_ATTRIBUTE = "cuda_tile.extended"
 
+#: 16 warps with 64 words in each thread.
+_BUDGET = 16 * 32 * 64
 #: Registers of a thread that a warp of a kernel with few warps may fill with one tile.
 _WORDS_PER_THREAD = 128
 _THREADS_PER_WARP = 32
@@ -38,14 +41,16 @@ class SplitTile(ModulePass):
     """Compute tiles that are too large for a block's registers slice by slice.
 
     budget   registers (32-bit words) of a block that its largest tile may fill, as may all its
-             accumulators together: 16 warps with 64 words in each thread, or 8 with 128
+             accumulators together: 16 warps with 64 words in each thread, or 8 with 128.
+             Warpgroups that come in threes hold 9/8 of it; hints leave warpgroups as many warps
+             as they need
     rows     rows and columns of the smallest matrix product that slicing may make
     columns
     """
 
     name = "split-tile"
 
-    budget: int = 16 * 32 * 64
+    budget: int = _BUDGET
     rows: int = 16
     columns: int = 8
 
@@ -57,6 +62,9 @@ class SplitTile(ModulePass):
 
     def _budget_of(self, entry: Operation, module: Operation) -> int:
         """The budget, less where a hint leaves the kernel with few warps."""
+        most = on_warpgroups(entry, target_of(module))
+        if most is not None:
+            return max(self.budget, self.budget * most // _BUDGET)
         hints = entry.attributes.get("optimization_hints")
         warps = hint(hints, target_of(module).hint_key, "num_worker_warps_per_cta")
         if warps is None or not 1 <= warps <= _LARGEST_BLOCK:

@@ -82,3 +82,52 @@ cuda_tile.module @kernels {
     return
   }
 }
+
+// -----
+
+// Warpgroups get as many warps as their accumulators need, whatever the hint; three hold 36864. Others
+// are split, such as these of 8-bit elements: warpgroups read them along k only.
+
+cuda_tile.module @kernels attributes {cuda_tile.extended} {
+  // CHECK-LABEL: entry @hinted
+  entry @hinted(%p: tile<ptr<f32>>) optimization_hints=<sm_90 = {num_worker_warps_per_cta = 4}> {
+    %zero = constant <i32: 0> : tile<i32>
+    %c = make_tensor_view %p, shape = [128, 256], strides = [256, 1] : tensor_view<128x256xf32, strides=[256,1]>
+    %cv = make_partition_view %c : partition_view<tile=(128x256), tensor_view<128x256xf32, strides=[256,1]>>
+    %a = constant <f16: 1.5> : tile<128x64xf16>
+    %b = constant <f16: 1.5> : tile<64x256xf16>
+    %start = constant <f32: 0.0> : tile<128x256xf32>
+    // CHECK: mmaf {{.*}} tile<128x256xf32>
+    %d = mmaf %a, %b, %start : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
+    %u = store_view_tko weak %d, %cv[%zero, %zero] : tile<128x256xf32>, partition_view<tile=(128x256), tensor_view<128x256xf32, strides=[256,1]>>, tile<i32> -> token
+    return
+  }
+  // CHECK-LABEL: entry @three
+  entry @three(%p: tile<ptr<f32>>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %c = make_tensor_view %p, shape = [192, 192], strides = [192, 1] : tensor_view<192x192xf32, strides=[192,1]>
+    %cv = make_partition_view %c : partition_view<tile=(192x192), tensor_view<192x192xf32, strides=[192,1]>>
+    %a = constant <f16: 1.5> : tile<192x64xf16>
+    %b = constant <f16: 1.5> : tile<64x192xf16>
+    %start = constant <f32: 0.0> : tile<192x192xf32>
+    // CHECK: mmaf {{.*}} tile<192x192xf32>
+    %d = mmaf %a, %b, %start : tile<192x64xf16>, tile<64x192xf16>, tile<192x192xf32>
+    %u = store_view_tko weak %d, %cv[%zero, %zero] : tile<192x192xf32>, partition_view<tile=(192x192), tensor_view<192x192xf32, strides=[192,1]>>, tile<i32> -> token
+    return
+  }
+  // CHECK-LABEL: entry @across_k
+  entry @across_k(%p: tile<ptr<i32>>, %q: tile<ptr<i8>>) {
+    %zero = constant <i32: 0> : tile<i32>
+    %c = make_tensor_view %p, shape = [192, 192], strides = [192, 1] : tensor_view<192x192xi32, strides=[192,1]>
+    %cv = make_partition_view %c : partition_view<tile=(192x192), tensor_view<192x192xi32, strides=[192,1]>>
+    %q0 = make_tensor_view %q, shape = [192, 192], strides = [192, 1] : tensor_view<192x192xi8, strides=[192,1]>
+    %qv = make_partition_view %q0 : partition_view<tile=(192x192), tensor_view<192x192xi8, strides=[192,1]>>
+    %a, %t = load_view_tko weak %qv[%zero, %zero] : partition_view<tile=(192x192), tensor_view<192x192xi8, strides=[192,1]>>, tile<i32> -> tile<192x192xi8>, token
+    %start = constant <i32: 0> : tile<192x192xi32>
+    // CHECK: mmai {{.*}} tile<96x192xi32>
+    %d = mmai %a, %a, %start signed signed : tile<192x192xi8>, tile<192x192xi8>, tile<192x192xi32>
+    // expected-remark @+1 {{take 36864 registers (a block has 32768 for its largest tile), and are computed in 2 slices}}
+    %u = store_view_tko weak %d, %cv[%zero, %zero] : tile<192x192xi32>, partition_view<tile=(192x192), tensor_view<192x192xi32, strides=[192,1]>>, tile<i32> -> token
+    return
+  }
+}

@@ -22,10 +22,19 @@ ROWS = 64
 #: Bytes along k of an operand's row that one instruction takes, and of a register of it.
 _DEPTH_BYTES = 32
 _REGISTER_BYTES = 4
-_WARPS = 4
+#: Warps and threads of a warpgroup.
+WARPS = 4
+THREADS = 32 * WARPS
 _LARGEST_N = 256
+#: Accumulators that a thread holds without spilling, by the number of warpgroups that share the
+#: registers of a multiprocessor with a producer. Four would leave too few to either.
+_ACCUMULATORS = {1: 128, 2: 128, 3: 96}
+#: Numbers of warpgroups that compute.
+GROUPS = tuple(_ACCUMULATORS)
+#: With fewer, tensor cores wait for shared memory; with more, for the stores of the last tile.
+COMFORTABLE_ACCUMULATORS = 64
 #: The accumulator for each type of operands.
-_ACCUMULATORS = {
+_ACCUMULATOR_TYPES = {
     "f16": "f32", "bf16": "f32", "tf32": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32",
 }  # fmt: skip
 #: Operands whose products a tensor core sums with fewer bits than f32 has, about 14 (DeepSeek-V3
@@ -49,6 +58,17 @@ def sums_roughly(element: str) -> bool:
     return element in _ROUGH
 
 
+def reads_across_depth(element: str) -> bool:
+    """Whether operands in shared memory may have rows along m or n, instead of along k."""
+    return bytes_of(element) == 2
+
+
+def most_accumulators(groups: int) -> int:
+    """Elements of all accumulators that so many warpgroups hold without spilling; 0 for more
+    warpgroups than a block has registers for."""
+    return THREADS * groups * _ACCUMULATORS.get(groups, 0)
+
+
 def takes_width(element: str, n: int) -> bool:
     """Whether there is an instruction of so many columns."""
     step = 16 if element == "i8" and n > 32 else 8
@@ -67,9 +87,9 @@ class WarpgroupGrid:
         """Warpgroups stacked in rows as far as there are rows, then side by side; None if the
         accumulator cannot be cut like that. `whole_rows` forbids the latter."""
         m, n = shape
-        if num_warps % _WARPS or m % ROWS or n % 8:
+        if num_warps % WARPS or m % ROWS or n % 8:
             return None
-        groups = num_warps // _WARPS
+        groups = num_warps // WARPS
         rows = min(groups, m // ROWS)
         if groups % rows or m % (rows * ROWS):
             return None
@@ -81,7 +101,8 @@ class WarpgroupGrid:
 
 def takes(target: Target, lhs: str, rhs: str, accumulator: str, depth: int) -> bool:
     """Whether the target multiplies such operands with wgmma: of one type, or 8-bit floats."""
-    if target.capability != 90 or target.suffix != "a" or _ACCUMULATORS.get(lhs) != accumulator:
+    has_it = target.capability == 90 and target.suffix == "a"
+    if not has_it or _ACCUMULATOR_TYPES.get(lhs) != accumulator:
         return False
     return (lhs == rhs or (lhs in _ROUGH and rhs in _ROUGH)) and depth % depth_of(lhs) == 0
 
@@ -90,8 +111,8 @@ def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
     """Each warpgroup owns a contiguous block of rows and columns."""
     m, n = shape
     return Layout.of(
-        (warp(grid.rows, _WARPS), reg(m // grid.rows // ROWS), warp(_WARPS, 1), reg(2), lane(8, 4)),
-        (warp(grid.columns, _WARPS * grid.rows), reg(n // grid.columns // 8), lane(4, 1), reg(2)),
+        (warp(grid.rows, WARPS), reg(m // grid.rows // ROWS), warp(WARPS, 1), reg(2), lane(8, 4)),
+        (warp(grid.columns, WARPS * grid.rows), reg(n // grid.columns // 8), lane(4, 1), reg(2)),
     )
 
 
@@ -100,14 +121,14 @@ def lhs_layout(shape: Sequence[int], element: str, grid: WarpgroupGrid) -> Layou
     m, k = shape
     steps, neighbours = k // depth_of(element), neighbours_of(element)
     return Layout.of(
-        (warp(grid.rows, _WARPS), reg(m // grid.rows // ROWS), warp(_WARPS, 1), reg(2), lane(8, 4)),
+        (warp(grid.rows, WARPS), reg(m // grid.rows // ROWS), warp(WARPS, 1), reg(2), lane(8, 4)),
         (reg(steps), reg(2), lane(4, 1), reg(neighbours)),
     )
 
 
 def grid_of(layout: Layout, num_warps: int) -> WarpgroupGrid | None:
     """The grid that an accumulator layout was made for; None if it is not one of wgmma."""
-    groups = num_warps // _WARPS
+    groups = num_warps // WARPS
     for rows in range(1, groups + 1):
         if groups % rows == 0:
             grid = WarpgroupGrid(rows, groups // rows)
@@ -167,4 +188,4 @@ def readable(buffer: BufferInfo, depth_dim: int, block: int) -> bool:
         return False
     if buffer.order[-1] == depth_dim:
         return block % 8 == 0
-    return buffer.element_bytes == 2 and block % buffer.panel == 0
+    return reads_across_depth(buffer.element) and block % buffer.panel == 0

@@ -23,14 +23,15 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NEXT: llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 1;", "~{memory}"
       %d = tile_gpu.dot %a, %b, %zero in_flight instruction <wgmma> : !a, !b, !acc
       tile_gpu.dot_wait 1
-      // A wait for a product passes its accumulators through, so that nothing reads them before.
-      // CHECK-NEXT: %[[E:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}" %[[D0]],
+      // A wait for a product passes its accumulators through, so that nothing reads them before. Its
+      // number keeps LLVM from merging it with others.
+      // CHECK-NEXT: %[[E:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0; // 1", "=f,=f,=f,=f,0,1,2,3,~{memory}" %[[D0]],
       %e = tile_gpu.dot_wait 0, %d : !acc
       // Otherwise the product itself waits. Accumulators go in and out in the same registers.
       // CHECK: %[[E0:.*]] = llvm.extractvalue %[[E]][0]
       // CHECK: llvm.inline_asm {{.*}}wgmma.mma_async{{.*}} add, 1, 1, 0, 0; wgmma{{.*}}"=f,=f,=f,=f,0,1,2,3,l,l,l,l" %[[E0]],
       // CHECK: nvvm.wgmma.commit.group.sync.aligned
-      // CHECK: llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,
+      // CHECK: llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0; // 2", "=f,
       %f = tile_gpu.dot %a, %b, %e instruction <wgmma> : !a, !b, !acc
       gpu.return
     }

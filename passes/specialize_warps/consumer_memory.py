@@ -1,0 +1,56 @@
+"""How much shared memory the consumers are going to need, before layouts and buffers are chosen."""
+
+from __future__ import annotations
+
+from tileir.compiler.tile_types import TileInfo, buffer_info, tile_info, tile_of
+from tileir.compiler.wgmma import WarpgroupGrid, accumulator_layout
+from tileir.dialects import tile_gpu
+from tileir.ir import Operation, OpView
+from tileir.passes.analysis.memory_accesses import SECTOR_BYTES, wastes_no_sectors
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.walk import walk
+
+
+def bytes_of_consumers(kernel: Operation, except_for: set[Operation]) -> int:
+    """Bytes of buffers, and of the largest tile that passes through shared memory to change its
+    layout on the way from memory, to memory, or to a product."""
+    total, largest = 0, 0
+    for op in walk(kernel):
+        if op.operation in except_for:
+            continue
+        if op.operation.name in ("tile_gpu.alloc", "tile_gpu.to_shared"):
+            total += buffer_info(op.operation.results[0].type).bytes
+            continue
+        info = _converted(op, num_warps_of(kernel))
+        if info is not None:
+            largest = max(largest, info.num_elements * info.element_bytes)
+    return total + largest * 9 // 8  # some of it pads rows
+
+
+def _converted(op: OpView, num_warps: int) -> TileInfo | None:
+    """The tile that has or gets the layout of accumulators and another one here."""
+    if isinstance(op, tile_gpu.DotOp):
+        lhs = tile_info(op.lhs.type)
+        return None if lhs is None or lhs.element_bytes == 2 else lhs
+    if isinstance(op, tile_gpu.AtomicRedOp):
+        return tile_info(op.value.type)
+    if isinstance(op, tile_gpu.StoreOp):
+        return None if _stays(op, tile_of(op.value), SECTOR_BYTES, num_warps) else tile_of(op.value)
+    if isinstance(op, tile_gpu.LoadOp) and not _is_operand(op):
+        info = tile_of(op.result)
+        return None if _stays(op, info, SECTOR_BYTES // 2, num_warps) else info
+    return None
+
+
+def _is_operand(load: tile_gpu.LoadOp) -> bool:
+    """Whether a tile only becomes an operand of a product, in shared memory."""
+    return all(use.owner.operation.name == "tile_gpu.to_shared" for use in load.result.uses)
+
+
+def _stays(op: OpView, info: TileInfo, least: int, num_warps: int) -> bool:
+    """Whether memory is accessed in the layout of accumulators, as `assign-layouts` decides."""
+    grid = WarpgroupGrid.choose(info.shape, num_warps, False) if len(info.shape) == 2 else None
+    if grid is None:
+        return False
+    layout = accumulator_layout(info.shape, grid)
+    return wastes_no_sectors(op, info.with_layout(layout), least)

@@ -1,0 +1,106 @@
+"""Matrix products with tiles of all sizes on Hopper: how many warpgroups, and nothing spilled."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from gemm_support import LAUNCHES, Gemm, Product, assert_fast, compiled
+
+
+def tile_id(gemm: Gemm) -> str:
+    return gemm.name
+
+
+# ---- sizes that are no powers of two -------------------------------------------------------------
+
+#: (tile, warpgroups that compute)
+EXTENDED = [
+    (Gemm(192, 192, 64, "bf16"), 3),
+    (Gemm(192, 192, 64, "bf16", b="k"), 3),
+    (Gemm(192, 128, 64, "bf16"), 3),
+    (Gemm(192, 96, 64, "bf16"), 3),
+    (Gemm(192, 96, 64, "bf16", b="k"), 3),
+    (Gemm(128, 192, 64, "bf16"), 2),
+    (Gemm(128, 80, 64, "f16", b="k"), 2),
+    (Gemm(192, 192, 128, "f8E4M3FN", "bf16", "k"), 3),
+    (Gemm(192, 192, 128, "f8E4M3FN", "bf16", "k", promote=True), 3),
+]
+
+
+@pytest.mark.parametrize(
+    ("gemm", "groups"), EXTENDED, ids=lambda x: x.name if isinstance(x, Gemm) else str(x)
+)
+def test_extended_tiles_are_fast(gemm, groups):
+    """A warpgroup for each 64 rows, and a producer beside them."""
+    program = compiled(gemm)
+    assert_fast(program)
+    (kernel,) = program.kernels.values()
+    assert kernel.block == (128 * (groups + 1), 1, 1)
+    assert "computed in" not in " ".join(program.remarks)
+    producer, consumer = {2: (40, 232), 3: (32, 160)}[groups]
+    for action, registers in (("dec", producer), ("inc", consumer)):
+        assert re.search(rf"setmaxnreg.{action}.sync.aligned.u32\s+{registers};", program.ptx)
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+@pytest.mark.parametrize("gemm", [EXTENDED[i][0] for i in (0, 4, 5, 6, 8)], ids=tile_id)
+def test_extended_tiles(gemm, launch):
+    product = Product(gemm, gemm.bm + 16, gemm.bn + 16, 2 * gemm.bk + 16)
+    program = compiled(gemm, launch)
+    np.testing.assert_array_equal(product.simulated(program), product.want)
+
+
+# ---- the sweep -----------------------------------------------------------------------------------
+
+SIZES = (64, 128, 256)
+SWEEP = [
+    (Gemm(bm, bn, bk, "bf16", b=b), launch)
+    for bm in SIZES
+    for bn in SIZES
+    for bk in (32, 64, 128)
+    for b in ("n", "k")
+    for launch in LAUNCHES
+]
+#: Those that always run: small, wide, deep, and in slices.
+SAMPLE = {
+    ("gemm_64x64x32_bf16_nn", "managed"),
+    ("gemm_64x256x128_bf16_nt", "plain"),
+    ("gemm_128x128x128_bf16_nn", "plain"),
+    ("gemm_256x256x64_bf16_nt", "managed"),
+}
+
+
+def sweep() -> list:
+    return [
+        pytest.param(
+            gemm, launch, id=f"{gemm.name}-{launch}",
+            marks=() if (gemm.name, launch) in SAMPLE else (pytest.mark.slow,),
+        )
+        for gemm, launch in SWEEP
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gemm", "launch"), sweep())
+def test_no_tile_spills(gemm, launch):
+    program = compiled(gemm, launch)
+    assert_fast(program)
+    assert "wgmma.mma_async" in program.ptx and "cp.async.bulk.tensor" in program.ptx
+
+
+# ---- hints ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("warps", (4, 8, 16))
+@pytest.mark.parametrize("columns", (128, 256))
+def test_hints_do_not_spill(columns, warps):
+    """A warpgroup holds 64x256 accumulators; a block has registers for three and a producer."""
+    gemm = Gemm(128, columns, 64, "bf16", hints=f"num_worker_warps_per_cta = {warps}")
+    program = compiled(gemm)
+    assert_fast(program)
+    (kernel,) = program.kernels.values()
+    honoured = (columns, warps) in ((128, 4), (128, 8), (256, 8))
+    assert kernel.block == (32 * (4 + (warps if honoured else 8)), 1, 1)
+    ignored = f"8 warps compute, not {warps} as num_worker_warps_per_cta asks for"
+    assert any(ignored in remark for remark in program.remarks) != honoured
