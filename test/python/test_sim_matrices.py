@@ -420,6 +420,6 @@ def test_wgmma_out_of_bounds():
     with pytest.raises(tileir.ExecutionError, match="matrix B of wgmma takes bytes"):
         run(f"""{HEAD} .reg .b32 %f<8>; .shared .align 1024 .b8 sa[2048]; mov.u32 %v0, sa;
             {descriptor("%v0", 16, 256, 32)} mov.b64 %d5, %d7; add.u32 %v0, %v0, 2048;
-            {descriptor("%v0", 16, 256, 32)} setp.ne.b32 %q, 0, 0;
+            {descriptor("%v0", 16, 256, 32)} setp.ne.b32 %q, 0, 0; wgmma.fence.sync.aligned;
             wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {registers("f", 8)}, %d5, %d7, %q,
                 1, 1, 0, 0; ret;""", [np.zeros(1), np.zeros(1)], threads=128)  # fmt: skip

@@ -85,7 +85,7 @@ class AsyncAccess:
     `offset` int64[k]: the starts of k runs of `size` bytes. `owner` int64[k], for operations of
     many lanes (cp.async), is the thread of each run, else None. `which` is "a" or "b" for the
     operands of wgmma, whose runs are 16 bytes: neighbours along K or along M and N, whichever is
-    contiguous, in the order of the matrix [M or N, K].
+    contiguous, in the order of the matrix [M or N, K]; `swizzle` is their descriptor's, in bytes.
     """
 
     kind: Literal["read", "write", "reduce"]
@@ -94,6 +94,7 @@ class AsyncAccess:
     size: int
     owner: Array | None = None
     which: str | None = None
+    swizzle: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

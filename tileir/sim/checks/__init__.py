@@ -4,6 +4,7 @@
     proxies         accesses by the async proxy without a proxy fence
     registers       registers of wgmma touched while products are on their way
     uninitialised   values nobody wrote that decide what a kernel does
+    swizzles        matrices that wgmma reads with another swizzle than they were written with
     barriers        barriers with different counts of threads
     mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
     exits           blocks that end while asynchronous operations still need them
@@ -25,9 +26,12 @@ from .mbarriers import MbarrierRules
 from .proxies import check_proxies
 from .races import check_races
 from .registers import Registers
+from .swizzles import Swizzles
 from .uninitialised import Uninitialised
 
-NAMES = ("races", "proxies", "registers", "uninitialised", "barriers", "mbarriers", "exits")
+NAMES = (
+    "races", "proxies", "registers", "uninitialised", "swizzles", "barriers", "mbarriers", "exits",
+)  # fmt: skip
 
 
 def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
@@ -47,6 +51,7 @@ def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
         "proxies": accesses,
         "registers": Registers(),
         "uninitialised": Uninitialised(),
+        "swizzles": Swizzles(),
         "barriers": BarrierCounts(),
         "mbarriers": MbarrierRules(order),
         "exits": Exits(order),

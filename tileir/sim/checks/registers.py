@@ -2,7 +2,8 @@
 
 Accumulators may be neither read nor written before the product's group has been waited for, except
 by products of the same shape on the same accumulators; matrices A in registers may not be written.
-Registers that a thread wrote itself need wgmma.fence in front of the next product that uses them.
+Behind a thread's own use of these registers there must be a wgmma.fence before the next product
+that uses them, and so in front of the first product of all.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ _WAIT = "wgmma.wait_group, for a group that the product has been committed to, c
 class Registers(Observer):
     """State by warp and register of interest: those that products name.
 
-    `_written` int32[warps, registers] is the site, counted from 1, that wrote a register since the
-    warp's last wgmma.fence; `_accumulates` and `_reads` are the group of the last product that has
-    the register among its accumulators or in A; `_product` is which accumulators those were.
+    `_touched` int32[warps, registers] is the site, counted from 1, that used a register since the
+    warp's last wgmma.fence; warps that are not `_fenced` have had none. `_accumulates` and `_reads`
+    are the group of the last product that has the register among its accumulators or in A;
+    `_product` is which accumulators those were.
     """
 
     instruments = True
@@ -90,23 +92,25 @@ class Registers(Observer):
     def launch_started(self, launch: Launch) -> None:
         self._launch = launch
         shape = (len(launch.live), len(self._names))
-        self._written = np.zeros(shape, np.int32)
+        self._touched = np.zeros(shape, np.int32)
         self._accumulates = np.zeros(shape, np.int32)
         self._reads = np.zeros(shape, np.int32)
         self._product = np.zeros(shape, np.int32)
+        self._fenced = np.zeros(len(launch.live), bool)
         self._group = np.ones(len(launch.live), np.int32)  # the one that products join now
         self._done = np.zeros(len(launch.live), np.int32)
 
     def block_started(self, slot: int, block: tuple[int, int, int]) -> None:
         per_block = self._launch.warps_per_block
         warps = slice(slot * per_block, (slot + 1) * per_block)
-        for table in (self._written, self._accumulates, self._reads, self._done):
+        for table in (self._touched, self._accumulates, self._reads, self._done, self._fenced):
             table[warps] = 0
         self._group[warps] = 1
 
     def fence(self, fence: Fence) -> None:
         if fence.kind == "wgmma":
-            self._written[fence.warps] = 0
+            self._touched[fence.warps] = 0
+            self._fenced[fence.warps] = True
 
     def group_committed(
         self, kind: str, site: Instruction, warps: Array, active: Array | None
@@ -133,8 +137,8 @@ class Registers(Observer):
             self._must_be_done(warps, read, self._accumulates, "read", "accumulates into it")
             self._must_be_done(warps, written, self._accumulates, "written", "accumulates into it")
             self._must_be_done(warps, written, self._reads, "written", "reads it")
-        if len(written):
-            self._written[warps[:, None], written] = number
+        for some in registers:
+            self._touched[warps[:, None], some] = number
 
     def _must_be_done(
         self, warps: Array, registers: Array, groups: Array, how: str, use: str
@@ -152,8 +156,12 @@ class Registers(Observer):
         """A product begins to use its registers."""
         accumulators, a, shape, _ = product
         warps = w.warps[:, None]
+        if not self._fenced[w.warps].all():
+            raise ThreadFault(
+                "no wgmma.fence has come before this product", _FENCE, thread=int(w.warps[0]) * 32
+            )
         for some in (accumulators, a):
-            wrong = self._written[warps, some]
+            wrong = self._touched[warps, some]
             if wrong.any():
                 row, column = np.argwhere(wrong)[0]
                 self._unfenced(int(w.warps[row]), int(some[column]), int(wrong[row, column]))
@@ -171,9 +179,9 @@ class Registers(Observer):
         self._product[warps, accumulators] = shape
         self._reads[warps, a] = group
 
-    def _unfenced(self, warp: int, register: int, writer: int) -> NoReturn:
+    def _unfenced(self, warp: int, register: int, user: int) -> NoReturn:
         raise ThreadFault(
-            f"{self._names[register]} has been written at {place(self._sites[writer - 1])}, and no "
+            f"{self._names[register]} has been used at {place(self._sites[user - 1])}, and no "
             "wgmma.fence has come since", _FENCE, thread=warp * 32,
         )  # fmt: skip
 

@@ -219,7 +219,9 @@ def _matrix(
     offset = linear + int(w.slots[row]) * launch.shared.stride
     if users:
         chunks = offset[:, :: 16 // size] if k_major else offset[:: 16 // size]
-        access = AsyncAccess("read", launch.shared, chunks.ravel(), 16, which=which)
+        access = AsyncAccess(
+            "read", launch.shared, chunks.ravel(), 16, which=which, swizzle=d.swizzle
+        )
         for one in users:
             launch.watch.async_access(one, access)  # type: ignore[union-attr]
     flat, _ = launch.shared.typed(np.dtype(f"uint{8 * size}"))

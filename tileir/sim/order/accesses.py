@@ -11,7 +11,7 @@ from ..machine.storage import SharedMemory
 from ..observer import Access, AsyncAccess, BarrierArrival, Observer
 from .clocks import COLUMN_MASK, INSTANCE_SHIFT, Array
 from .happens_before import HappensBefore
-from .history import Earlier, History, Notes, record
+from .history import EPOCH_BITS, EPOCH_MASK, Earlier, History, Notes, record
 from .knowledge import FENCED_GLOBAL, FENCED_SHARED, View
 from .locations import SCOPES
 from .readers import Readers
@@ -106,11 +106,8 @@ class Accesses(Observer):
             self._met[key] = self._met.get(key, 0) + count
 
     def barrier_completed(self, slot: int, number: int) -> None:
-        """A barrier at which all threads wait is in front of everything to come."""
-        count = self._met.pop((slot, number), 0)
-        per_block = self._launch.warps_per_block
-        live = self._launch.live[slot * per_block : (slot + 1) * per_block]
-        if count == np.count_nonzero(live):
+        """A barrier at which all threads of a block wait is in front of everything to come."""
+        if self._met.pop((slot, number), 0) == self._launch.threads_per_block:
             self._forgotten[slot] = self._shared_readers.count
             self._shared_readers.clear_below(int(self._forgotten.min()))
 
@@ -144,9 +141,11 @@ class Accesses(Observer):
             self._compare_read(step)
             history.read(step.cells, agent, epoch, mark, step.forgotten)
         else:
-            self._compare_write(step, access, offset)
+            before, silent = self._compare_write(step, access, offset)
             records = record(agent, epoch)
             history.write(step.cells, records, mark)
+            if silent is not None and silent.any():
+                history.keep(step.cells[silent], *(part[silent] for part in before))
             if not strong:
                 self._compare_lanes(step, access, records, offset)
 
@@ -192,7 +191,8 @@ class Accesses(Observer):
             shared = isinstance(storage, SharedMemory)
             readers = self._shared_readers if shared else self._global_readers
             lead = 0 if shared else storage.base & 15
-            found = History(storage.size, lead, readers), Notes()
+            threads = self._order.knowledge.layout.threads
+            found = History(storage.size, lead, threads, readers), Notes()
             self._histories[id(storage)] = found
         return found
 
@@ -216,23 +216,31 @@ class Accesses(Observer):
         if wrong.any():
             self._judge(step, earlier, wrong)
 
-    def _compare_write(self, step: _Step, access: Access | None = None, offset: Any = None) -> None:
-        if self.on_unordered is None:
-            return
+    def _compare_write(
+        self, step: _Step, access: Access | None = None, offset: Any = None
+    ) -> tuple[Earlier, Array | None]:
+        """The last writes, and which of them have no order but wrote what is written again."""
         knows = self._order.knowledge.knows
         earlier = step.history.last_write(step.cells)
+        if self.on_unordered is None:
+            return earlier, None
         wrong = ~knows(step.view, earlier.agent, earlier.epoch)
+        same = None
         if wrong.any():
-            if access is not None:
-                wrong &= ~_changes_nothing(access, offset)[:, None]
+            if access is not None and not self._marks[step.mark].scope:
+                same = wrong & _changes_nothing(access, offset)[:, None]
+                wrong &= ~same
             self._judge(step, earlier, wrong)
-        for earlier in step.history.async_reads(step.cells):
-            wrong = ~knows(step.view, earlier.agent, earlier.epoch)
+        for reads in step.history.async_reads(step.cells):
+            wrong = ~knows(step.view, reads.agent, reads.epoch)
             if wrong.any():
-                self._judge(step, earlier, wrong)
-        self._compare_readers(step)
+                self._judge(step, reads, wrong)
+        self._compare_readers(step, same)
+        return earlier, same
 
-    def _compare_readers(self, step: _Step) -> None:
+    def _compare_readers(self, step: _Step, same: Array | None) -> None:
+        """`same`: granules where the value stays; earlier writes of it that are kept among the
+        reads do not count there."""
         count = step.cells.shape[1]
         one = len(step.view.agent) == 1
         for reads in step.history.reads(step.cells, step.forgotten):
@@ -240,6 +248,9 @@ class Accesses(Observer):
             at = np.zeros_like(row) if one else row
             view = View(step.view.agent[at], step.view.row[at], step.view.own[:, at])
             known = self._order.knowledge.knows(view, reads.agent[:, None], reads.epoch[:, None])
+            if same is not None:
+                written = np.array([mark.kind == "store" for mark in self._marks])[reads.mark]
+                known |= (written & same.reshape(-1)[reads.place])[:, None]
             if known.all():
                 continue
             some = step._replace(
@@ -279,17 +290,19 @@ class Accesses(Observer):
         )
 
     def _compare_lanes(self, step: _Step, access: Access, records: Array, offset: Array) -> None:
-        """Several lanes store different values to one place at once."""
+        """Several lanes store to one place at once: the same value, or it is a race."""
         if self.on_unordered is None:
             return
         last = step.history.writer[step.cells]
         lost = last != records[:, None]
         if not lost.any():
             return
-        lost &= _differ(access, offset)[:, None]
-        earlier = Earlier(last >> 24, last & 0, np.full(last.shape, step.mark))
-        if lost.any():
-            self._judge(step, earlier, lost)
+        others = lost & _differ(access, offset)[:, None]
+        earlier = Earlier(last >> EPOCH_BITS, last & 0, np.full(last.shape, step.mark))
+        self._judge(step, earlier, others)
+        written = np.broadcast_to(records[:, None], lost.shape)[lost]
+        marks = np.full(len(written), step.mark)
+        step.history.keep(step.cells[lost], written >> EPOCH_BITS, written & EPOCH_MASK, marks)
 
     def _compare_fences(self, step: _Step) -> None:
         """The async proxy touches what threads wrote: a proxy fence must lie in between."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .clocks import Array
+from .clocks import COLUMN_MASK, Array
 from .readers import NONE, Readers, Reads
 
 EPOCH_BITS = 24
@@ -38,14 +38,16 @@ def record(agent: Array, epoch: Array) -> Array:
 
 class History:
     """Of one storage; `lead` bytes lie between the aligned address before it and its first byte.
+    Agents below `threads` are threads.
 
     Granules are numbered; `granules` gives those of an access as int64[m, c].
     """
 
-    def __init__(self, size: int, lead: int, readers: Readers):
+    def __init__(self, size: int, lead: int, threads: int, readers: Readers):
         self.lead = lead
         self.granule = _LARGEST
         self.written = False
+        self._threads = threads
         self._readers = readers
         count = -(-(size + lead) // _LARGEST)
         self.writer = np.full(count, NONE, np.int64)
@@ -112,6 +114,20 @@ class History:
         self._reader[cells] = NONE
         for old, _ in self._async:
             old[cells] = NONE
+
+    def keep(self, cells: Array, agent: Array, epoch: Array, mark: Array) -> None:
+        """Writes by threads that later ones of the same value hide, all int64[k]: they are kept
+        among the reads, for the next write to be compared with."""
+        threads = agent & COLUMN_MASK < self._threads
+        cells, agent, epoch, mark = (x[threads] for x in (cells, agent, epoch, mark))
+        lane = agent & 31
+        lanes = np.uint32(1) << lane.astype(np.uint32)
+        for one in np.unique(mark).tolist():
+            chosen = mark == one
+            self._read_together(
+                cells[chosen], self._reader[cells[chosen]], (agent - lane)[chosen], epoch[chosen],
+                lanes[chosen], one,
+            )  # fmt: skip
 
     def read_async(self, cells: Array, records: Array, mark: int) -> None:
         """Reads by agents other than threads; an agent that has read before replaces its own
