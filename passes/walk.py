@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from tileir.compiler.ir_util import defining_op
 from tileir.ir import Block, Operation, OpView, Value
 
 
@@ -39,6 +40,24 @@ def walk(operation: Operation) -> Iterator[OpView]:
                 yield op
                 if has_regions:
                     yield from walk(op.operation)
+
+
+def computed_from(
+    value: Value, follows: Callable[[OpView], bool] = lambda op: True
+) -> Iterator[Value]:
+    """`value` and the values that it is computed from, each once, as far as `follows` says to look
+    at the operands of an operation."""
+    seen: set[Value] = set()
+    left = [value]
+    while left:
+        current = left.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        yield current
+        op = defining_op(current)
+        if op is not None and follows(op):
+            left += op.operation.operands
 
 
 def blocks_of(op: OpView | Operation) -> Iterator[Block]:

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from tileir.compiler.ir_util import defining_block, defining_op, splat_integer
 from tileir.ir import IntegerType, OpView, Value
+from tileir.passes.launch_contract import hidden_parameters
 from tileir.runtime.expressions import Expression
+from tileir.runtime.metadata import HiddenScalar
 
 _OPERATORS = {
     "arith.addi": "add",
@@ -19,21 +21,39 @@ _OPERATORS = {
 _EXTENSIONS = ("arith.extui", "arith.extsi")
 
 
+#: Operations in an expression, and how deep they nest: metadata holds no more, and a value that is
+#: used twice is written twice.
+_LARGEST = 64
+_DEEPEST = 16
+
+
 def launch_expression(value: Value) -> Expression | None:
-    """`value` as an expression of the kernel's parameters; None if it is not known at launch."""
-    op = defining_op(value)
-    if op is None:
-        return _parameter(value)
-    constant = splat_integer(op)
-    if constant is not None:
-        return constant
-    name, operands = op.operation.name, list(op.operation.operands)
-    if name in _EXTENSIONS:
-        return launch_expression(operands[0])
-    if name not in _OPERATORS:
-        return None
-    parts = launch_expressions(operands)
-    return None if parts is None else [_OPERATORS[name], *parts]
+    """`value` as an expression of the kernel's parameters; None if it is not known at launch, or
+    takes too much to write down."""
+    return _Search().find(value, _DEEPEST)
+
+
+class _Search:
+    """Writes one expression."""
+
+    def __init__(self) -> None:
+        self._left = _LARGEST
+
+    def find(self, value: Value, depth: int) -> Expression | None:
+        op = defining_op(value)
+        if op is None:
+            return _parameter(value)
+        constant = splat_integer(op)
+        if constant is not None:
+            return constant
+        name, operands = op.operation.name, list(op.operation.operands)
+        if name in _EXTENSIONS:
+            return self.find(operands[0], depth)
+        self._left -= 1
+        if name not in _OPERATORS or self._left < 0 or depth == 0:
+            return None
+        left, right = (self.find(operand, depth - 1) for operand in operands)
+        return None if left is None or right is None else [_OPERATORS[name], left, right]
 
 
 def launch_expressions(values: Iterable[Value]) -> list[Expression] | None:
@@ -43,19 +63,17 @@ def launch_expressions(values: Iterable[Value]) -> list[Expression] | None:
     return known if len(known) == len(expressions) else None
 
 
-def launch_pointer(value: Value) -> tuple[int, Expression] | None:
+def launch_pointer(value: Value, depth: int = _DEEPEST) -> tuple[int, Expression] | None:
     """A pointer as the index of a parameter and an offset in bytes; None if it is not known."""
     op = defining_op(value)
     if op is None:
         block = defining_block(value)
         is_parameter = block.owner.operation.name == "gpu.func"
         return (list(block.arguments).index(value), 0) if is_parameter else None
-    if op.operation.name != "llvm.getelementptr" or len(op.operation.operands) != 2:
+    operands = list(op.operation.operands)
+    if op.operation.name != "llvm.getelementptr" or len(operands) != 2 or depth == 0:
         return None
-    base, index = (
-        launch_pointer(op.operation.operands[0]),
-        launch_expression(op.operation.operands[1]),
-    )
+    base, index = launch_pointer(operands[0], depth - 1), launch_expression(operands[1])
     if base is None or index is None:
         return None
     return base[0], ["add", base[1], ["mul", index, _element_bytes(op)]]
@@ -68,7 +86,14 @@ def _element_bytes(op: OpView) -> int:
 
 
 def _parameter(value: Value) -> Expression | None:
+    """A parameter of the entry, or what the launcher fills a hidden one with."""
     block = defining_block(value)
-    if block.owner.operation.name != "gpu.func" or not isinstance(value.type, IntegerType):
+    kernel = block.owner.operation
+    if kernel.name != "gpu.func" or not isinstance(value.type, IntegerType):
         return None
-    return f"param:{list(block.arguments).index(value)}"
+    hidden, index = hidden_parameters(kernel), list(block.arguments).index(value)
+    of_entry = len(block.arguments) - len(hidden)
+    if index < of_entry:
+        return f"param:{index}"
+    recipe = hidden[index - of_entry]
+    return recipe.value if isinstance(recipe, HiddenScalar) else None

@@ -11,12 +11,13 @@ from tileir.compiler.tile_types import BufferInfo, buffer_info
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
-from tileir.passes.walk import walk
+from tileir.passes.walk import computed_from, walk
 
 #: cp.async copies 4, 8 or 16 bytes.
 _SMALLEST_COPY = 4
 #: Tensor memory accesses want addresses and strides that are multiples of this.
 _TENSOR_ALIGNMENT = 16
+_PURE = ("arith.", "llvm.getelementptr", "llvm.ptrtoint")
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,12 @@ def loads_of_rounds(loop: OpView) -> list[OperandLoad]:
 def _depends_on_counter_only(value: Value, body: Block) -> bool:
     """Whether `value` can be computed for any round from the loop's counter: through pure
     operations on scalars."""
+    sources = computed_from(value, lambda op: op.operation.block == body)
+    return all(_is_counter_or_pure(source, body) for source in sources)
+
+
+def _is_counter_or_pure(value: Value, body: Block) -> bool:
     op = defining_op(value)
     if op is None:
         return value.owner != body or value == body.arguments[0]
-    if op.operation.block != body:
-        return True
-    pure = op.operation.name.startswith(("arith.", "llvm.getelementptr", "llvm.ptrtoint"))
-    return pure and all(_depends_on_counter_only(o, body) for o in op.operation.operands)
+    return op.operation.block != body or op.operation.name.startswith(_PURE)

@@ -20,7 +20,7 @@ from tileir.passes.analysis.launch_expressions import launch_expression
 from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
 from tileir.passes.specialize_warps.plan import Fetch, Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import walk
+from tileir.passes.walk import computed_from, walk
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
@@ -92,12 +92,11 @@ def _keeps_step(fetch: Fetch, loop: TileLoop) -> bool:
 
 
 def _depends_on_tile(value: Value, loop: TileLoop) -> bool:
-    if not loop.defines(value):
-        return False
-    op = defining_op(value)
-    if op is None:
-        return defining_block(value) != loop.rounds.regions[0].blocks[0]
-    return any(_depends_on_tile(operand, loop) for operand in op.operation.operands)
+    of_rounds = loop.rounds.regions[0].blocks[0]
+    return any(
+        defining_op(source) is None and loop.defines(source) and defining_block(source) != of_rounds
+        for source in computed_from(value, lambda op: loop.defines(op.operation.results[0]))
+    )
 
 
 def _set_launch(kernel: Operation, off_lines: Expression) -> None:

@@ -13,7 +13,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import walk
+from tileir.passes.walk import computed_from, walk
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr")
@@ -119,10 +119,15 @@ def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:
 
 def _known_at_top(value: Value) -> bool:
     """Whether `value` follows from the kernel's parameters by scalar operations."""
+    return all(_is_pure(source) for source in computed_from(value))
+
+
+def _is_pure(value: Value) -> bool:
+    """Whether `value` is a parameter of the kernel or the result of a scalar operation."""
     op = defining_op(value)
     if op is None:
         return defining_block(value).owner.operation.name == "gpu.func"
-    return op.operation.name.startswith(_PURE) and all(map(_known_at_top, op.operation.operands))
+    return op.operation.name.startswith(_PURE)
 
 
 def _at_top(b: Builder, value: Value, known: dict[Value, Value]) -> Value:

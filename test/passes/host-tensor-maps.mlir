@@ -40,6 +40,33 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
       gpu.return
     }
 
+    // What the launcher passes itself: here, the extent of the program's grid.
+    // CHECK-LABEL: gpu.func @hidden
+    // CHECK-SAME: \22dims\22: [\22param:1\22, \22grid:0\22]
+    gpu.func @hidden(%p: !llvm.ptr<1>, %n: i64, %grid: i32) kernel attributes {tile_gpu.hidden_parameters = ["{\22kind\22: \22scalar\22, \22value\22: \22grid:0\22}"]} {
+      %one = arith.constant 1 : i64
+      %rows = arith.extui %grid : i32 to i64
+      %map = tile_gpu.tensor_map %p sizes[%rows, %n] strides[%n, %one] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      gpu.return
+    }
+
+    // Eight doublings are no deeper than others, but would be 255 sums.
+    // CHECK-LABEL: gpu.func @doublings(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) kernel {
+    gpu.func @doublings(%p: !llvm.ptr<1>, %n: i64) kernel {
+      %one = arith.constant 1 : i64
+      %0 = arith.addi %n, %n : i64
+      %1 = arith.addi %0, %0 : i64
+      %2 = arith.addi %1, %1 : i64
+      %3 = arith.addi %2, %2 : i64
+      %4 = arith.addi %3, %3 : i64
+      %5 = arith.addi %4, %4 : i64
+      %6 = arith.addi %5, %5 : i64
+      %7 = arith.addi %6, %6 : i64
+      // CHECK: tile_gpu.tensor_map
+      %map = tile_gpu.tensor_map %p sizes[%7, %n] strides[%n, %one] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      gpu.return
+    }
+
     // What a block computes, or reads from memory, no launcher knows.
     // CHECK-LABEL: gpu.func @unknown(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) kernel {
     gpu.func @unknown(%p: !llvm.ptr<1>, %n: i64) kernel {
