@@ -1,6 +1,7 @@
 """Diagnostics of passes that do not stop them, through MLIR's own engine.
 
 A tool prints them as `file:line:col: remark: ...`; `RemarkCollector` keeps them for a caller.
+What only explains is said to those who ask.
 """
 
 from __future__ import annotations
@@ -21,6 +22,23 @@ def emit_remark(location: ir.Location, message: str) -> None:
     _emit_remark(unwrap_location(location), message.encode())
 
 
+class _Listeners:
+    """How many want explanations."""
+
+    count = 0
+
+
+def emit_explanation(location: ir.Location, message: str) -> None:
+    """Reports how something was done, if anybody wants to know."""
+    if _Listeners.count:
+        emit_remark(location, message)
+
+
+def ask_for_explanations() -> None:
+    """Has all explanations of this process reported."""
+    _Listeners.count += 1
+
+
 class RemarkCollector:
     """Collects the remarks of a context while it is entered, each once:
 
@@ -36,6 +54,7 @@ class RemarkCollector:
 
     def __enter__(self) -> RemarkCollector:
         self._handler = self._context.attach_diagnostic_handler(self._handle)
+        _Listeners.count += 1
         return self
 
     def __exit__(
@@ -46,6 +65,7 @@ class RemarkCollector:
     ) -> None:
         assert self._handler is not None
         self._handler.detach()
+        _Listeners.count -= 1
 
     def _handle(self, diagnostic: ir.Diagnostic) -> bool:
         if diagnostic.severity != ir.DiagnosticSeverity.REMARK:

@@ -5,8 +5,8 @@
     tile-opt --pass-pipeline='builtin.module(convert-cuda-tile,canonicalize)' - < kernel.mlir
 
 The input is text (also in the form that NVIDIA's disassembler prints), MLIR bytecode or Tile IR
-bytecode. Apart from --lower-to-STAGE with its options (--target, --opt-level, --launch) and
---load-passes, this is MLIR's own driver, with all its options and passes.
+bytecode. Apart from --lower-to-STAGE with its options (--target, --opt-level, --launch),
+--load-passes and --remarks, this is MLIR's own driver, with all its options and passes.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ OPTIONS of tile-opt:
   --launch=<mode>      Who starts the kernels of --lower-to-<stage>: plain, any launcher (default),
                        or managed, ours, which may pass further parameters
   --load-passes=<file> Add the passes that a Python file defines
+  --remarks            Report how work was divided and what would be faster, not only what is amiss
 """
 
 
@@ -48,6 +49,7 @@ class CommandLine:
     pass_files: list[str] = field(default_factory=list)
     lowers: bool = False
     wants_help: bool = False
+    wants_remarks: bool = False
     others: list[str] = field(default_factory=list)
 
     def set(self, name: str, value: str) -> None:
@@ -74,6 +76,9 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
         name = name if name.startswith("--") else f"-{name}"
         if name in ("--target", "--opt-level", "--launch", "--load-passes"):
             result.set(name, value if equals else next(remaining, ""))
+            continue
+        if name == "--remarks":
+            result.wants_remarks = True
             continue
         result.lowers |= name.startswith("--lower-to-") or "lower-to-" in value
         result.wants_help |= name in ("--help", "--help-hidden", "--help-list")
@@ -105,6 +110,10 @@ def run(command_line: CommandLine) -> int:
     if command_line.lowers and (stage := _text_stage(command_line)) is not None:
         return _translate(command_line, stage)
     register_passes(REGISTRY.values())
+    if command_line.wants_remarks:
+        from tileir.dialects.diagnostics import ask_for_explanations
+
+        ask_for_explanations()
     if command_line.pass_files:
         from tileir.tools.pass_files import load_passes
 

@@ -36,6 +36,7 @@ from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
+from tileir.passes.specialize_warps.remarks import remark_division
 from tileir.passes.specialize_warps.stores import replace_stores
 from tileir.passes.walk import kernels
 
@@ -80,6 +81,7 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     if registers:
         attributes["registers"] = b.attribute(f"array<i64: {registers[0]}, {registers[1]}>")
     ping_pong = PingPong.of(kernel, plan)
+    remark_division(kernel, plan, ping_pong)
     if ping_pong is not None:
         set_num_warps(kernel, num_warps_of(kernel) // REPLICAS)
         attributes["replicas"] = b.i64_attr(REPLICAS)

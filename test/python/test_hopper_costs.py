@@ -1,0 +1,60 @@
+"""The cost model's choices beside those measured to be the fastest, and its arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from tileir.compiler.hopper import TILES, choose_tile, faster_tile, predicted_us
+
+#: Shapes and the tiles that won on an H200, by interleaved measurements of hand-written kernels.
+MEASURED = {
+    (512, 512, 512): (64, 64, 64),
+    (1024, 1024, 1024): (64, 128, 64),
+    (2048, 2048, 2048): (128, 128, 64),
+    (4096, 4096, 4096): (128, 256, 64),
+    (8192, 8192, 8192): (128, 256, 64),
+    (8192, 8192, 1024): (128, 128, 64),
+    (4096, 14336, 4096): (128, 256, 64),
+    (4096, 4096, 14336): (128, 256, 64),
+    (128, 8192, 8192): (128, 64, 64),
+    (16, 8192, 8192): (64, 64, 128),
+    (16, 4096, 4096): (64, 32, 128),
+}
+
+
+@pytest.mark.parametrize("shape", MEASURED, ids=lambda shape: "x".join(map(str, shape)))
+def test_the_fastest_measured_tile_is_chosen(shape: tuple[int, int, int]) -> None:
+    assert choose_tile(*shape) == MEASURED[shape]
+
+
+def test_rows_off_cache_lines_want_square_tiles_of_three_warpgroups() -> None:
+    assert choose_tile(3000, 3000, 3000, on_lines=False, extended=True) == (192, 192, 64)
+    assert choose_tile(3000, 3000, 3000, on_lines=False) == (128, 256, 64)
+
+
+def test_depth_is_one_cache_line_whatever_the_element() -> None:
+    depths = [choose_tile(4096, 4096, 4096, size)[2] * size for size in (1, 2, 4)]
+    assert depths == [128, 128, 128]
+
+
+def test_a_prediction_by_hand() -> None:
+    # 4096^3 in tiles of 128x256: 512 tiles on 132 multiprocessors are 4 waves of 64 k-blocks.
+    wide = next(tile for tile in TILES if (tile.rows, tile.columns) == (128, 256))
+    waves = 4 * (64 * 0.655 + 128 * 256 * 4.3e-5)
+    assert predicted_us(wide, 4096, 4096, 4096) == pytest.approx(5.0 + waves)
+
+
+def test_small_products_are_bound_by_memory() -> None:
+    small = TILES[0]
+    # One wave; both operands and the result cross memory once.
+    moved = 2 * (64 * 65536 + 64 * 65536 + 64 * 64)
+    assert predicted_us(small, 64, 64, 65536) >= 5.0 + moved / 3.7e6
+
+
+def test_a_faster_tile_is_named_only_where_it_pays() -> None:
+    found = faster_tile(64, 64)
+    assert found is not None
+    assert (found[0].rows, found[0].columns) == (128, 256)
+    assert found[1] == pytest.approx((655 / (128 * 256)) / (145 / (64 * 64)))
+    assert faster_tile(128, 256) is None
+    assert faster_tile(32, 32) is None
