@@ -1,7 +1,7 @@
 """The matrix products that are timed, and the tile that the rule picks for each.
 
-The rule is that of docs/hopper.md: stream narrow products, 128x128 tiles for K up to 2048, 128x256
-beyond, smaller tiles where those would leave multiprocessors idle.
+The rule is `tileir.compiler.hopper.choose_tile`; where a tile whose sizes are not powers of two is
+predicted to be faster, that is timed as well.
 """
 
 from __future__ import annotations
@@ -11,27 +11,24 @@ from typing import Any
 
 from gemm_program import Gemm
 
-#: Shapes (M, N, K) and the tile (bm, bn, bk) for 16-bit types.
-SHAPES = {
-    (512, 512, 512): (64, 64, 64),
-    (1024, 1024, 1024): (64, 128, 64),
-    (2048, 2048, 2048): (128, 128, 64),
-    (3000, 3000, 3000): (128, 256, 64),
-    (4096, 4096, 4096): (128, 256, 64),
-    (8192, 8192, 8192): (128, 256, 64),
-    (8192, 8192, 1024): (128, 128, 64),
-    (4096, 14336, 4096): (128, 256, 64),
-    (4096, 4096, 14336): (128, 256, 64),
-    (128, 8192, 8192): (128, 64, 64),
-    (16, 8192, 8192): (64, 64, 128),
-}
+from tileir.compiler.hopper import choose_tile
+
+#: Shapes (M, N, K) that must be fast.
+SHAPES = (
+    (512, 512, 512),
+    (1024, 1024, 1024),
+    (2048, 2048, 2048),
+    (3000, 3000, 3000),
+    (4096, 4096, 4096),
+    (8192, 8192, 8192),
+    (8192, 8192, 1024),
+    (4096, 14336, 4096),
+    (4096, 4096, 14336),
+    (128, 8192, 8192),
+    (16, 8192, 8192),
+)
 #: Shapes at which hand-written kernels lose, too.
-WEAK = {
-    (4104, 4104, 4104): (128, 256, 64),
-    (512, 512, 16384): (128, 128, 64),
-    (1024, 1024, 8192): (64, 128, 64),
-    (1536, 1536, 1536): (128, 128, 64),
-}
+WEAK = ((4104, 4104, 4104), (512, 512, 16384), (1024, 1024, 8192), (1536, 1536, 1536))
 
 
 @dataclass(frozen=True)
@@ -60,11 +57,10 @@ class Case:
 def cases() -> list[Case]:
     """All cases, in the order of the table."""
     found = []
-    for group, table in (("target", SHAPES), ("weak", WEAK)):
-        for shape, tile in table.items():
+    for group, shapes in (("target", SHAPES), ("weak", WEAK)):
+        for shape in shapes:
             for b in ("n", "k"):
-                base = Gemm(*tile, dtype="bf16", b=b, divisor=_divisor(shape))
-                found.append(Case(group, *shape, (base,)))
+                found.append(Case(group, *shape, _programs(shape, dtype="bf16", b=b)))
     found += [Case("f16", *([n] * 3), (_of(n, dtype="f16"),)) for n in (2048, 4096, 8192)]
     found += _other_types()
     found += _epilogues()
@@ -75,15 +71,24 @@ def _divisor(shape: tuple[int, int, int]) -> int:
     return next(d for d in (16, 8, 4, 2, 1) if all(size % d == 0 for size in shape))
 
 
-def _of(size: int, **fields: object) -> Gemm:
-    return replace(Gemm(*SHAPES[size, size, size]), **fields)
+def _programs(shape: tuple[int, int, int], **fields: Any) -> tuple[Gemm, ...]:
+    """The rule's program, and the one with an extended tile if the rule prefers that."""
+    divisor = _divisor(shape)
+    tiles = dict.fromkeys(
+        choose_tile(*shape, on_lines=divisor >= 16, extended=extended) for extended in (False, True)
+    )
+    return tuple(Gemm(*tile, divisor=divisor, **fields) for tile in tiles)
+
+
+def _of(size: int, **fields: Any) -> Gemm:
+    return _programs((size, size, size), **fields)[0]
 
 
 def _other_types() -> list[Case]:
     wide = Gemm(128, 256, 128, "f8E4M3FN", "bf16", "k")
     return [
         Case("fp8", 8192, 8192, 8192, (wide,)),
-        Case("fp8", 8192, 8192, 8192, (replace(wide, bn=128, promote=True),)),
+        Case("fp8", 8192, 8192, 8192, (replace(wide, bn=192, promote=True),)),
         Case("tf32", 4096, 4096, 4096, (Gemm(128, 256, 32, "tf32", "", "k"),)),
         Case("int8", 4096, 4096, 4096, (Gemm(128, 128, 128, "i8", "", "k"),)),
     ]
