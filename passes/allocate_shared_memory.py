@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tileir.compiler.ir_util import int_attr
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
-from tileir.errors import ResourceError
-from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, StringAttr, Value
+from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, Value
+from tileir.passes.analysis.shared_demand import too_much_shared_memory
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
@@ -36,12 +36,7 @@ class AllocateSharedMemory(ModulePass):
             buffers = _live_buffers(kernel)
             total = _place(buffers)
             if total > target.shared_bytes:
-                name = StringAttr(kernel.attributes["sym_name"]).value
-                raise ResourceError(
-                    f"kernel '{name}' needs {total} bytes of shared memory, {target} has "
-                    f"{target.shared_bytes}",
-                    remedy="use smaller tiles, or fewer at a time",
-                )
+                raise too_much_shared_memory(kernel, total, target)
             for buffer in buffers:
                 buffer.alloc.operation.attributes["offset"] = IntegerAttr.get(i64, buffer.offset)
             kernel.attributes[SHARED_BYTES_ATTRIBUTE] = IntegerAttr.get(i64, total)

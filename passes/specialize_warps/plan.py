@@ -162,7 +162,7 @@ class Plan:
         for ring in self.rings:
             if _in_loop(ring):
                 ring.stages = stages
-        return stages >= 2 + any(ring.in_flight for ring in self.rings)
+        return stages >= (3 if any(ring.in_flight for ring in self.rings) else 1)
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Makes the rings, their barriers, and the maps, before the specialised part, for so many

@@ -99,3 +99,33 @@ module attributes {tile_gpu.target = "sm_80"} {
     }
   }
 }
+
+// -----
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    gpu.func @too_deep(%c: !tile_gpu.tile<128x256xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 8, lane 32:1]>>) kernel {
+      %a = tile_gpu.alloc : !tile_gpu.buffer<128x512xf16, swizzle = 128>
+      %b = tile_gpu.alloc : !tile_gpu.buffer<512x256xf16, swizzle = 128>
+      // expected-error @+1 {{kernel 'too_deep' needs 393216 bytes of shared memory, sm_90a has 232448; 393216 of them hold the operands of a product of 128x256x512; a product of 128x256x256 fits}}
+      %d = tile_gpu.dot %a, %b, %c instruction <wgmma> : !tile_gpu.buffer<128x512xf16, swizzle = 128>, !tile_gpu.buffer<512x256xf16, swizzle = 128>, !tile_gpu.tile<128x256xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 8, lane 32:1]>>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Rows of 128 bytes are short enough: then the larger side shrinks. One operand is in registers.
+
+#l = #tile_gpu.layout<[warp 4:1, reg 32], [reg 2, lane 32:1]>
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    gpu.func @too_wide(%a: !tile_gpu.tile<128x64xf16, #l>, %c: !tile_gpu.tile<128x2048xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 64, lane 32:1]>>) kernel {
+      %b = tile_gpu.alloc : !tile_gpu.buffer<64x2048xf16, swizzle = 128>
+      // expected-error @+1 {{needs 262144 bytes of shared memory, sm_80 has 166912; 262144 of them hold the operands of a product of 128x2048x64; a product of 128x1024x64 fits}}
+      %d = tile_gpu.dot %a, %b, %c instruction <mma_sync> : !tile_gpu.tile<128x64xf16, #l>, !tile_gpu.buffer<64x2048xf16, swizzle = 128>, !tile_gpu.tile<128x2048xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 64, lane 32:1]>>
+      gpu.return
+    }
+  }
+}

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from gemm_support import LAUNCHES, Gemm, Product, assert_fast, compiled
 
+import tileir
+
 
 def tile_id(gemm: Gemm) -> str:
     return gemm.name
@@ -104,3 +106,42 @@ def test_hints_do_not_spill(columns, warps):
     assert kernel.block == (32 * (4 + (warps if honoured else 8)), 1, 1)
     ignored = f"8 warps compute, not {warps} as num_worker_warps_per_cta asks for"
     assert any(ignored in remark for remark in program.remarks) != honoured
+
+
+# ---- deep tiles ----------------------------------------------------------------------------------
+
+
+def test_one_stage():
+    """Where two rounds' tiles do not fit, the next are fetched when this one has been read."""
+    gemm = Gemm(128, 128, 256, "bf16")
+    program, product = compiled(gemm), Product(gemm, 144, 136, 528)
+    assert "stages = 2" not in program.stage("tile_gpu")
+    np.testing.assert_array_equal(product.simulated(program), product.want)
+
+
+@pytest.mark.parametrize(
+    "gemm", [Gemm(128, 256, 256, "bf16"), Gemm(256, 256, 256, "bf16")], ids=tile_id
+)
+def test_deep_tiles_do_not_spill(gemm):
+    assert_fast(compiled(gemm))
+
+
+@pytest.mark.parametrize(
+    ("gemm", "needed", "fitting"),
+    [
+        (Gemm(128, 128, 512, "bf16"), 262144, Gemm(128, 128, 256, "bf16")),
+        (Gemm(64, 64, 2048, "f16"), 524288, Gemm(64, 64, 512, "f16")),
+    ],
+    ids=lambda x: x.name if isinstance(x, Gemm) else str(x),
+)
+def test_too_much_shared_memory(gemm, needed, fitting):
+    """sm_90 has 227 KiB for a block."""
+    with pytest.raises(tileir.ResourceError) as caught:
+        compiled(gemm)
+    error = caught.value
+    assert f"needs {needed} bytes of shared memory, sm_90a has {227 * 1024}" in error.reason
+    shape = f"{fitting.bm}x{fitting.bn}x{fitting.bk}"
+    assert error.remedy == f"a product of {shape} fits"
+    line = next(i for i, text in enumerate(gemm.text().splitlines(), 1) if "mmaf" in text)
+    assert error.location is not None and error.location.startswith(f"<text>:{line}:")
+    assert_fast(compiled(fitting))
