@@ -32,9 +32,9 @@ from tileir.sim.ptx import Variable, parse  # noqa: E402
 FILES = ("integers", "floats", "conversions", "warp", "memory", "control", "barriers", "async",
          "tensor", "matrices")  # fmt: skip
 TARGET = "sm_90a"
-# What they read is undefined, so that a device may give anything.
-UNDEFINED = {"test_fresh_memory_is_poison", "test_a_missing_wait_shows",
-             "test_results_of_wgmma_are_hidden_until_waited_for"}  # fmt: skip
+# The order of threads shows in their results, or a number or format that a device chooses.
+UNDEFINED = {"test_special_registers", "test_runs_are_reproducible",
+             "test_maps_built_by_the_kernel", "test_integer_updates[shared-max.s64]"}  # fmt: skip
 
 
 class Recorder:
@@ -55,7 +55,9 @@ class Recorder:
             args: Any = (), **options: Any) -> sim.Result:  # fmt: skip
         module = parse(ptx)
         function = module.functions[choose_kernel(module, kernel)]
-        usable = self.test.partition("[")[0] not in UNDEFINED
+        usable = self.test not in UNDEFINED
+        # Without checks run those kernels that read what nobody wrote, or do not wait.
+        usable &= options.get("checks", True) is True
         usable &= (
             not options.get("seed") and not options.get("observers") and "memory" not in options
         )

@@ -38,7 +38,8 @@ _START_PATIENCE = 40.0  # seconds until a worker begins its first case
 _APPROXIMATE = re.compile(r"\.approx|div\.full|ex2|lg2")
 _TANH = re.compile(r"tanh\.approx")
 _EIGHT_BITS = re.compile(r"mma\S*\.e[45]m[23]\.")
-_MATRIX = re.compile(r"(wgmma\.mma_async|mma\.sync)\S*\.(f32|f16)\.")
+_MATRIX = re.compile(r"(wgmma\.mma_async|mma\.sync)\S*\.(f64|f32|f16)\.")
+_PACKED = re.compile(r"\.approx\S*\.(b?f16)x2")
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
 
@@ -101,6 +102,9 @@ def _parameter(driver: Any, one: dict[str, Any], device_arrays: list[int]) -> tu
 
 def _difference(got: np.ndarray, want: np.ndarray, dtype: str, ptx: str) -> str:
     """Where the device's bytes differ, in words; empty if they agree."""
+    packed = _PACKED.search(ptx)
+    if packed and dtype == "uint32":  # pairs in registers of 32 bits
+        dtype = {"f16": "float16", "bf16": "bfloat16"}[packed[1]]
     if dtype not in _FLOATS:
         unit = np.dtype(dtype) if not dtype.startswith(("float8", "bool")) else np.dtype(np.uint8)
         a, b = got.view(unit), want.view(unit)
@@ -113,7 +117,9 @@ def _difference(got: np.ndarray, want: np.ndarray, dtype: str, ptx: str) -> str:
         if tolerance:
             largest = np.abs(b[np.isfinite(b)]).max(initial=0.0) if _MATRIX.search(ptx) else 0.0
             with np.errstate(all="ignore"):
-                equal |= np.abs(a - b) <= tolerance * (np.abs(b) + largest) + 2.0**-20
+                equal |= np.abs(a - b) <= tolerance * (np.abs(b) + largest) + min(
+                    tolerance, 2.0**-20
+                )
         wrong = np.flatnonzero(~equal)
     if not len(wrong):
         return ""
@@ -138,6 +144,8 @@ def _tolerance(dtype: str, ptx: str) -> float:
     if _TANH.search(ptx):
         return 2.0**-8 if dtype in ("float16", "bfloat16") else 2.0**-10
     if _MATRIX.search(ptx):
+        if dtype == "float64":
+            return 2.0**-48
         return 2.0**-9 if dtype in ("float16", "bfloat16") else 2.0**-12
     if _APPROXIMATE.search(ptx):
         return 2.0**-8 if dtype in ("float16", "bfloat16") else 2.0**-20

@@ -77,28 +77,29 @@ def test_types_and_fill(dtype, fill):
     if fill == "nan" and dtype is np.uint8:
         pytest.skip("only floats can be filled with NaN")
     tensor = (np.arange(10 * 32).reshape(10, 32) % 100).astype(dtype)
-    got = load_box(tensor, (8, 16), (6, 24), fill=fill).view(dtype).reshape(8, 16)
-    want = slice_with_fill(tensor, (8, 16), (6, 24), fill=0 if fill == "zero" else np.nan)
+    first = 32 - 16 // tensor.itemsize  # one chunk of 16 bytes lies inside
+    got = load_box(tensor, (8, 16), (6, first), fill=fill).view(dtype).reshape(8, 16)
+    want = slice_with_fill(tensor, (8, 16), (6, first), fill=0 if fill == "zero" else np.nan)
     np.testing.assert_array_equal(got.astype(float), want.astype(float))
 
 
 def test_steps_inside_the_box():
     tensor = np.arange(40 * 64, dtype=np.uint32).reshape(40, 64)
-    size, out = 4 * 16 * 4, np.zeros(64, np.uint32)
+    size, out = 4 * 16 * 4, np.zeros(64, np.uint32)  # the steps along dimension 0 do not count
     text = module(
         f"""{HEAD} .shared .align 128 .b8 s[{size}]; .shared .align 8 .b64 bar;
         mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;
         mbarrier.arrive.expect_tx.shared.b64 _, [bar], {size};
         mov.u32 %v0, s; mov.u32 %v1, bar;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-            [%v0], [%m, {{3, 1}}], [%v1]; {WAIT.format(at="%v1", parity="0")}
+            [%v0], [%m, {{4, 1}}], [%v1]; {WAIT.format(at="%v1", parity="0")}
         cp.async.bulk.global.shared::cta.bulk_group [%a], [%v0], {size};
         cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;""",
         f"{pointers(1)}, {MAP}",
     )
-    steps = sim.tensor_map(tensor, (8, 32), element_strides=(2, 2))
+    steps = sim.tensor_map(tensor, (8, 16), element_strides=(2, 2))
     sim.run(text, "k", 1, 1, [out, steps])
-    assert (out.reshape(4, 16) == tensor[1:9:2, 3:35:2]).all()
+    assert (out.reshape(4, 16) == tensor[1:9:2, 4:20]).all()
 
 
 @pytest.mark.parametrize("width", (32, 64, 128))
@@ -139,12 +140,14 @@ def store_box(tensor, box, start, values, modifier="", **options):
     sim.run(text, "k", 1, 256, [values.view(np.uint8), sim.tensor_map(tensor, box, **options)])
 
 
-@pytest.mark.parametrize("start", ((5, 8), (-3, -8), (16, 24), (0, 0)))
+@pytest.mark.parametrize(
+    "start", ((5, 8), (-3, -8), (-3, 8), (0, -8), (0, -4), (16, 24), (0, 0), (24, 8), (8, 32))
+)
 def test_stores_drop_what_lies_outside(start):
     tensor = np.zeros((20, 32), np.uint32)
     values = np.arange(128, dtype=np.uint32).reshape(8, 16) + 1
     store_box(tensor, (8, 16), start, values)
-    want = np.zeros((30, 60), np.uint32)
+    want = np.zeros((40, 60), np.uint32)
     want[start[0] + 4 : start[0] + 12, start[1] + 10 : start[1] + 26] = values
     assert (tensor == want[4:24, 10:42]).all()
 
@@ -264,6 +267,7 @@ def test_faults():
         with pytest.raises(tileir.ExecutionError, match=match):
             sim.run(text, "k", 1, 1, [tensor, given])
 
+    fails("misaligned coordinate: a box starts 4 bytes into", coordinates="{1, 0}")
     fails("misaligned address: byte 64 of shared memory; tensor copies need", at="%v0+64")
     fails("a box of 512 bytes at byte 128 of shared memory", at="%v0+128")
     fails("has 2 dimensions, the copy 3", coordinates="{0, 0, 0}", rank=3)

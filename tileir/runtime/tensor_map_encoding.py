@@ -38,7 +38,8 @@ def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
         len(tensor_map.dims),
         tensor_map.base,
         [cu.cuuint64_t(extent) for extent in tensor_map.dims],
-        [cu.cuuint64_t(stride) for stride in tensor_map.strides],
+        # The driver wants an address even where there are no strides.
+        [cu.cuuint64_t(stride) for stride in tensor_map.strides or (16,)],
         [cu.cuuint32_t(extent) for extent in tensor_map.box],
         [cu.cuuint32_t(step) for step in tensor_map.element_strides],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,

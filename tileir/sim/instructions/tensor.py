@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...runtime.dtypes import element
 from ..code.emitter import Emitter
 from ..code.form import Form
 from ..code.registry import instruction
@@ -21,6 +22,7 @@ from .bulk import MASK_TYPE, at, copies_of, each_lane, one_place
 from .memory import address_of
 
 _ALIGNMENT = 128
+_START_ALIGNMENT = 16  # of the first coordinate in bytes; hardware traps otherwise
 _RANKS = {f"{rank}d": rank for rank in range(1, 6)}
 _MAP_BYTES = 128
 
@@ -149,10 +151,18 @@ def _checked_map(
     w: Cohort, tensor: Array, coordinates: tuple[Array, ...], row: int, lane: int
 ) -> Any:
     map_ = tensor_at(w, at(tensor, row, lane), row, lane)
+    thread = int(w.threads[row, lane])
     if len(map_.dims) != len(coordinates):
         raise ThreadFault(
             f"the tensor map has {len(map_.dims)} dimensions, the copy {len(coordinates)}",
-            thread=int(w.threads[row, lane]),
+            thread=thread,
+        )
+    start = at(coordinates[0], row, lane) * element(map_.dtype).bytes
+    if start % _START_ALIGNMENT:
+        raise ThreadFault(
+            f"misaligned coordinate: a box starts {start} bytes into its rows; tensor copies need "
+            f"multiples of {_START_ALIGNMENT}",
+            thread=thread,
         )
     return map_
 

@@ -49,19 +49,21 @@ class Box(NamedTuple):
 
 
 def box_of(tensor: TensorMap, coordinates: tuple[int, ...]) -> Box:
-    """The box at `coordinates`, dimension 0 first; they may be negative."""
+    """The box at `coordinates`, dimension 0 first; they may be negative.
+
+    The hardware takes no steps along dimension 0, whatever the map says.
+    """
     itemsize = element(tensor.dtype).bytes
     strides = (itemsize, *tensor.strides)
+    steps = (1, *tensor.element_strides[1:])
     offset: Any = np.zeros(1, np.int64)
     inside: Any = np.ones(1, bool)
-    dimensions = zip(
-        coordinates, tensor.dims, strides, tensor.box, tensor.element_strides, strict=True
-    )
+    dimensions = zip(coordinates, tensor.dims, strides, tensor.box, steps, strict=True)
     for start, extent, stride, size, step in reversed(list(dimensions)):
         index = start + step * np.arange(-(-size // step))
         offset = (offset[:, None] + index * stride).reshape(-1)
         inside = (inside[:, None] & ((index >= 0) & (index < extent))).reshape(-1)
-    columns = -(-tensor.box[0] // tensor.element_strides[0])
+    columns = tensor.box[0]
     return Box(offset.reshape(-1, columns), inside.reshape(-1, columns), itemsize)
 
 
@@ -109,13 +111,10 @@ class TensorCopy(Operation):
         return buffer, offset
 
     def _report_global(self, launch: Launch, kind: Any, buffer: Any, offset: Array) -> None:
-        """Rows in one piece where the elements of a row are neighbours."""
+        """Row by row."""
         if not launch.watch:
             return
         box = self.box
-        if self.tensor.element_strides[0] != 1:
-            self.report(launch, kind, buffer, offset[box.inside], box.itemsize)
-            return
         first, lengths = box.inside.argmax(axis=1), box.inside.sum(axis=1)
         starts = offset[np.arange(len(first)), first]
         for length in np.unique(lengths[lengths > 0]).tolist():

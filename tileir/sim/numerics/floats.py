@@ -106,7 +106,8 @@ def classify(x: Array, what: str) -> Array:
         "infinite": np.isinf,
         "number": lambda v: ~np.isnan(v),
         "notanumber": np.isnan,
-        "normal": lambda v: np.isfinite(v) & (np.abs(v) >= np.finfo(v.dtype).tiny),
+        # Zeros count as normal.
+        "normal": lambda v: np.isfinite(v) & ((np.abs(v) >= np.finfo(v.dtype).tiny) | (v == 0)),
         "subnormal": lambda v: (np.abs(v) < np.finfo(v.dtype).tiny) & (v != 0),
     }
     return tests[what](x)

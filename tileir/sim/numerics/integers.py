@@ -24,10 +24,10 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """What `divide` leaves, with the sign of a; a itself for division by zero."""
+    """What `divide` leaves, with the sign of a; all ones for division by zero."""
     a, b = np.broadcast_arrays(a, b)
     zero = b == 0
-    return np.where(zero, a, np.fmod(a, np.where(zero, b.dtype.type(1), b)))
+    return np.where(zero, ~np.zeros_like(a), np.fmod(a, np.where(zero, b.dtype.type(1), b)))
 
 
 def multiply_high(a: Array, b: Array) -> Array:
