@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import queue
 import shutil
 import subprocess
@@ -87,7 +88,8 @@ def run(options: argparse.Namespace) -> int:
 def _worker_says(options: argparse.Namespace, start: int) -> Iterator[tuple[str, Any]]:
     command = [sys.executable, str(HERE / "h200_worker.py"), options.folder, str(start)]
     command += ["--rounds", str(options.rounds), *(f"--only={text}" for text in options.only)]
-    worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
