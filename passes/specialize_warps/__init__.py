@@ -81,6 +81,9 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     if registers:
         attributes["registers"] = b.attribute(f"array<i64: {registers[0]}, {registers[1]}>")
     ping_pong = PingPong.of(kernel, plan)
+    if ping_pong is not None and not plan.make_room(REPLICAS):
+        ping_pong = None
+        plan.make_room(1)
     remark_division(kernel, plan, ping_pong)
     if ping_pong is not None:
         set_num_warps(kernel, num_warps_of(kernel) // REPLICAS)

@@ -117,6 +117,8 @@ class Plan:
     stores: list[TensorStore]
     #: Whether blocks may come in pairs.
     pairs: bool
+    target: Target
+    most_stages: int
 
     @staticmethod
     def of(
@@ -140,25 +142,27 @@ class Plan:
             return None
         for slices in (2, 1):
             stores = tensor_stores(kernel, slices)
-            plan = Plan(kernel, rings, needed, shared, stores, shared_by_pairs is not None)
-            stages = plan._stages(target)
-            if stages >= _ENOUGH_STAGES:
+            pairs = shared_by_pairs is not None
+            plan = Plan(kernel, rings, needed, shared, stores, pairs, target, most_stages)
+            if plan._stages(1) >= _ENOUGH_STAGES:
                 break
-        return plan if plan._set_stages(min(stages, most_stages)) else None
+        return plan if plan.make_room(1) else None
 
-    def _stages(self, target: Target) -> int:
+    def _stages(self, replicas: int) -> int:
         """How many rounds' tiles fit beside what else needs shared memory."""
         fixed = sum(ring.bytes for ring in self.rings if not _in_loop(ring))
         fixed += sum(store.ring.bytes for store in self.stores)
         elsewhere = {store.store.operation for store in self.stores}
         elsewhere |= {f.load.to_shared.operation for ring in self.rings for f in ring.fetches}
-        fixed += bytes_of_consumers(self.kernel, elsewhere)
+        fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
-        room = target.shared_bytes - fixed
+        room = self.target.shared_bytes - fixed
         return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
 
-    def _set_stages(self, stages: int) -> bool:
-        """Gives the rings of loops so many stages; False if those are too few."""
+    def make_room(self, replicas: int) -> bool:
+        """Gives the rings of loops as many stages as fit with so many sets of consumers; False if
+        those are too few."""
+        stages = min(self._stages(replicas), self.most_stages)
         for ring in self.rings:
             if _in_loop(ring):
                 ring.stages = stages

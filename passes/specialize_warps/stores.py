@@ -16,7 +16,7 @@ from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import computed_from, walk
 
 _ALIGNMENT = 16
-_PURE = ("arith.", "llvm.getelementptr")
+_PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
 
 
 @dataclass(eq=False)
