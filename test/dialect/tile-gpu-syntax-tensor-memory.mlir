@@ -13,6 +13,8 @@
 func.func @maps(%p: !llvm.ptr<1>, %m: i64, %n: i64, %address: !barrier, %line: !tile_gpu.buffer<16xi64>) {
   // CHECK: tile_gpu.tensor_map %{{.*}} sizes[%[[M:.*]], %[[N:.*]]] strides[%[[N]], %[[M]]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
   %0 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] : !box
+  // CHECK: tile_gpu.prefetch_map %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+  tile_gpu.prefetch_map %0 : !box
   // CHECK: %[[SLOT:.*]] = tile_gpu.acquire_map_slot 3 scratch %{{.*}} : !tile_gpu.buffer<1xi64>
   %slot = tile_gpu.acquire_map_slot 3 scratch %address : !barrier
   // CHECK: tile_gpu.tensor_map %{{.*}} sizes[%[[M]], %[[N]]] strides[%[[N]], %[[M]]] rows %[[M]] slot %[[SLOT]] scratch %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>

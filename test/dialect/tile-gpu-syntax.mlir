@@ -169,6 +169,8 @@ func.func @products(%a: !tile_gpu.buffer<64x32xf16, swizzle = 64>, %b: !tile_gpu
   %0 = tile_gpu.dot %a, %b, %c : !tile_gpu.buffer<64x32xf16, swizzle = 64>, !tile_gpu.buffer<32x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
   // CHECK: %[[D:.*]] = tile_gpu.dot {{.*}} fast_acc in_flight instruction <wgmma>
   %1 = tile_gpu.dot %a, %b, %c in_flight fast_acc instruction <wgmma> : !tile_gpu.buffer<64x32xf16, swizzle = 64>, !tile_gpu.buffer<32x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+  // CHECK: tile_gpu.dot {{.*}} promoted instruction <wgmma>
+  %p = tile_gpu.dot %a, %b, %c promoted instruction <wgmma> : !tile_gpu.buffer<64x32xf16, swizzle = 64>, !tile_gpu.buffer<32x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
   // CHECK: tile_gpu.dot_wait 1
   tile_gpu.dot_wait 1
   // CHECK: tile_gpu.dot_wait 0, %[[D]] : !tile_gpu.tile<64x64xf32>
