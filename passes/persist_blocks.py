@@ -8,7 +8,8 @@ the last one. As many blocks work as there are multiprocessors, or rather so few
 same number of rounds. Where our launcher starts the kernel, it starts no others; elsewhere the rest
 of the program's grid ends at once.
 
-Only for kernels whose blocks cannot tell: no atomics, no order of memory between blocks, nothing
+Only for kernels that get such a producer, since others would lose the blocks that share their
+multiprocessor; and whose blocks cannot tell: no atomics, no order of memory between blocks, nothing
 printed.
 """
 
@@ -22,7 +23,7 @@ from tileir.ir import Block, InsertionPoint, Operation, Value
 from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import program_grid, set_launch_grid
-from tileir.passes.specialize_warps.plan import suits
+from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.walk import kernels, walk
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
@@ -30,6 +31,8 @@ from tileir.runtime.metadata import PROGRAM_GRID
 #: Reads and writes that blocks do not notice of each other.
 _UNNOTICED = ("tile_gpu.load", "tile_gpu.store", "tile_gpu.gather", "tile_gpu.scatter")
 _OBSERVABLE = ("tile_gpu.atomic", "tile_gpu.print", "tile_gpu.assert")
+#: Stages of a ring that is worth it.
+_STAGES = 3
 _BLOCK_INDEX = "nvvm.read.ptx.sreg.ctaid."
 _GRID_SIZE = "nvvm.read.ptx.sreg.nctaid."
 _AXES = "xyz"
@@ -44,7 +47,7 @@ class PersistBlocks(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            if suits(kernel, target) and _independent(kernel):
+            if _independent(kernel) and Plan.of(kernel, target, _STAGES) is not None:
                 _persist(kernel, is_managed(module))
 
 

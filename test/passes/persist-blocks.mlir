@@ -8,9 +8,9 @@
 
 module attributes {tile_gpu.target = "sm_90a"} {
   gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @plain(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) kernel
+    // CHECK-LABEL: gpu.func @plain(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i32) kernel
     // CHECK-NOT: tile_gpu.launch_grid
-    gpu.func @plain(%p: !llvm.ptr<1>, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    gpu.func @plain(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       // CHECK: %[[X:.*]] = nvvm.read.ptx.sreg.nctaid.x
       // CHECK: %[[Y:.*]] = nvvm.read.ptx.sreg.nctaid.y
       // CHECK: %[[PLANE:.*]] = arith.muli %[[X]], %[[Y]]
@@ -37,9 +37,14 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %n64 = arith.extui %n : i32 to i64
       %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %x = tile_gpu.load %p[%i64, %j64] sizes [%s, %n64] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
-      %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
-      %d = tile_gpu.dot %a, %a, %zero instruction <wgmma> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%i64, %j64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       tile_gpu.store %d, %p[%i64, %j64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !acc
       // CHECK: tile_gpu.store
       // CHECK-NEXT: }
@@ -60,10 +65,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
 module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
   gpu.module @kernels {
     // CHECK-LABEL: gpu.func @managed
-    // CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %[[X:[^ :]*]]: i32, %[[Y:[^ :]*]]: i32, %[[Z:[^ :]*]]: i32) kernel
+    // CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i32, %[[X:[^ :]*]]: i32, %[[Y:[^ :]*]]: i32, %[[Z:[^ :]*]]: i32) kernel
     // CHECK-SAME: tile_gpu.hidden_parameters = ["{\22kind\22: \22scalar\22, \22value\22: \22grid:0\22}", "{{[^"]*}}grid:1{{[^"]*}}", "{{[^"]*}}grid:2{{[^"]*}}"]
     // CHECK-SAME: tile_gpu.launch_grid = ["[\22ceildiv\22, [\22mul\22, [\22mul\22, \22grid:0\22, \22grid:1\22], \22grid:2\22], [\22max\22, 1, [\22ceildiv\22, {{.*}}, \22multiprocessors\22]]]", "1", "1"]
-    gpu.func @managed(%p: !llvm.ptr<1>, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    gpu.func @managed(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       // CHECK-DAG: %[[PLANE:.*]] = arith.muli %[[X]], %[[Y]]
       // CHECK-DAG: %[[COUNT:.*]] = arith.muli %[[PLANE]], %[[Z]]
       // CHECK-DAG: %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
@@ -75,9 +80,14 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
       %i64 = arith.extui %i : i32 to i64
       %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %x = tile_gpu.load %p[%i64, %i64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
-      %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
-      %d = tile_gpu.dot %a, %a, %zero instruction <wgmma> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%i64, %i64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       gpu.return
     }
   }
@@ -94,40 +104,70 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
 module attributes {tile_gpu.target = "sm_90a"} {
   gpu.module @kernels {
     // CHECK-LABEL: gpu.func @atomic
-    // CHECK-NOT: scf.for
-    gpu.func @atomic(%a: !a, %p: !llvm.ptr<1>, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-NOT: nctaid
+    gpu.func @atomic(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %d = tile_gpu.dot %a, %a, %zero instruction <wgmma> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       tile_gpu.atomic_red <addf> %d, %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 4 in_bounds [false, false] scope <device> : !acc
       gpu.return
     }
 
     // CHECK-LABEL: gpu.func @ordered
-    // CHECK-NOT: scf.for
-    gpu.func @ordered(%a: !a, %p: !llvm.ptr<1>, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-NOT: nctaid
+    gpu.func @ordered(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %d = tile_gpu.dot %a, %a, %zero instruction <wgmma> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       tile_gpu.store %d, %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 4 in_bounds [false, false] ordering <release> scope <device> : !acc
       gpu.return
     }
 
     // CHECK-LABEL: gpu.func @printed
-    // CHECK-NOT: scf.for
-    gpu.func @printed(%a: !a) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-NOT: nctaid
+    gpu.func @printed(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %d = tile_gpu.dot %a, %a, %zero instruction <wgmma> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       tile_gpu.print "%f", %d : !acc
       gpu.return
     }
 
     // Nothing is gained where no producer runs ahead.
     // CHECK-LABEL: gpu.func @warp_products
-    // CHECK-NOT: scf.for
-    gpu.func @warp_products(%a: !a) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-NOT: nctaid
+    gpu.func @warp_products(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
-      %d = tile_gpu.dot %a, %a, %zero instruction <mma_sync> : !a, !a, !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%s, %s] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <mma_sync> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
       // CHECK: gpu.return
       gpu.return
     }
