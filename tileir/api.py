@@ -26,6 +26,7 @@ def run(
     check: bool = True,
     stream: Any = None,
     seed: int = 0,
+    observers: Sequence[Any] = (),
 ) -> list[str]:
     """Runs `kernel` of `source` (whatever `parse` accepts) on a grid of tile blocks.
 
@@ -33,9 +34,10 @@ def run(
     numbers for scalars; an array stands for the address of its first element, so strided and
     offset views work.  `kernel` may be left out if there is only one.
 
-    backend "interp" interprets the tile operations with NumPy, and with `check` reports
-    undefined behaviour; "sim" compiles for `target` (sm_90a by default) and runs the PTX on the
-    CPU, on a schedule that `seed` chooses; "cuda" compiles for `target` (the current device's by
+    backend "interp" interprets the tile operations with NumPy; "sim" compiles for `target` (sm_90a
+    by default) and runs the PTX on the CPU, on a schedule that `seed` chooses, watched by
+    `observers` (a `tileir.sim.Profile`, say). Both report undefined behaviour, unless `check` is
+    false. "cuda" compiles for `target` (the current device's by
     default) and launches on `stream`, where arrays that already lie on the device are accepted
     too.
 
@@ -54,7 +56,7 @@ def run(
         _launch(module, name, grid, args, target, stream)
         return []
     if backend == "sim":
-        return _simulate(module, name, grid, args, target or "sm_90a", seed)
+        return _simulate(module, name, grid, args, target or "sm_90a", check, seed, observers)
     raise LaunchError(f"unknown backend '{backend}'", remedy="use 'interp', 'sim' or 'cuda'")
 
 
@@ -64,7 +66,9 @@ def _simulate(
     grid: int | Sequence[int],
     args: Sequence[Any],
     target: str,
+    check: bool,
     seed: int,
+    observers: Sequence[Any],
 ) -> list[str]:
     from .compiler import compile
     from .sim import run as simulate
@@ -76,7 +80,7 @@ def _simulate(
     cluster = [extent for extent in info.cluster if isinstance(extent, int)]
     result = simulate(
         program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=cluster,
-        shared=info.dynamic_shared_bytes, seed=seed,
+        shared=info.dynamic_shared_bytes, seed=seed, checks=check, observers=observers,
     )  # fmt: skip
     return result.printed
 

@@ -21,6 +21,8 @@ from tileir.tools.command_line import STDIN, read_input, run_tool
 if TYPE_CHECKING:
     import numpy as np
 
+    from tileir.sim import Profile
+
 EPILOG = """\
 arrays:
   f16:128x64:randn                 type, shape, content
@@ -60,8 +62,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="for random contents (default 0)")
     parser.add_argument("--schedule", type=int, default=0, help="sim: the schedule's seed")
     parser.add_argument(
-        "--no-check", action="store_true", help="interp: do not report undefined behaviour"
+        "--no-check", action="store_true", help="interp, sim: do not report undefined behaviour"
     )
+    parser.add_argument(
+        "--report", action="store_true",
+        help="sim: print instruction counts, bytes, sectors, bank conflicts, tensor-core work",
+    )  # fmt: skip
     parser.add_argument(
         "--out", action="append", default=[], metavar="NAME=FILE",
         help="after the run, write an array as .npy (FILE - prints it); NAME may be a position",
@@ -90,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
     kernel = choose_entry(module, options.kernel)
     arguments = Arguments(entries(module)[kernel], options.arguments, options.seed)
     outputs = [arguments.output(spec) for spec in options.out]
+    profile = make_profile(options)
     lines = tileir.run(
         module,
         kernel,
@@ -99,11 +106,24 @@ def run(options: argparse.Namespace) -> int:
         target=options.target,
         check=not options.no_check,
         seed=options.schedule,
+        observers=[profile] if profile else [],
     )
     for line in lines:
         print(line)
+    if profile:
+        print(profile.report())
     arguments.write(outputs, options.dump_args)
     return 0
+
+
+def make_profile(options: argparse.Namespace) -> Profile | None:
+    if not options.report:
+        return None
+    if options.backend != "sim":
+        raise LaunchError("--report needs --backend=sim")
+    from tileir.sim import Profile
+
+    return Profile()
 
 
 def parse_grid(text: str) -> tuple[int, ...]:

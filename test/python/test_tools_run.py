@@ -38,6 +38,16 @@ def test_vadd_on_the_simulator(schedule: str, tmp_path: Path) -> None:
     assert np.array_equal(np.load(tmp_path / "c.npy"), np.arange(300) + 1)
 
 
+def test_the_profile_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    arrays = ["--array=f32:300:arange", "--array=f32:300:ones", "--array=f32:300:zeros"]
+    command = [VADD, "--grid=3", "--backend=sim", "--target=sm_80", *arrays, "--report"]
+    assert main(command) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["instructions", "warps"] in rows and ["global", "2400", "1200"] in rows
+    assert main([VADD, "--grid=3", *arrays, "--report"]) == 1
+    assert "--report needs --backend=sim" in capsys.readouterr().err
+
+
 def test_parameters_one_by_one_and_arrays_from_files(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(128, dtype=np.float32))
     status = main(

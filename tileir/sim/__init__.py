@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .arguments import MappedTensor, tensor_map
 from .observer import Observer
+from .profile import Profile
 from .runner import Result, Simulator, run
 
-__all__ = ["MappedTensor", "Observer", "Result", "Simulator", "run", "tensor_map"]
+__all__ = ["MappedTensor", "Observer", "Profile", "Result", "Simulator", "run", "tensor_map"]
