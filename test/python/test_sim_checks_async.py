@@ -246,3 +246,83 @@ def test_a_stage_released_too_early():
     release = "mbarrier.arrive.shared.b64 _, [%v2];"
     right, wrong = body.format(early="", late=release), body.format(early=release, late="")
     planted("%%", right, wrong, "race on byte .*(st|ld).shared", [OUT], threads=64)
+
+
+# --- tensor maps ---------------------------------------------------------------------------------
+
+FIELDS = [("global_address", "b64", "%b"), ("rank", "b32", "1"), ("box_dim", "b32", "0, 32"),
+          ("box_dim", "b32", "1, 8"), ("global_dim", "b32", "0, 32"), ("global_dim", "b32", "1, 8"),
+          ("global_stride", "b64", "0, 64"), ("element_stride", "b32", "0, 1"),
+          ("element_stride", "b32", "1, 1"), ("elemtype", "b32", "6"),
+          ("interleave_layout", "b32", "0"), ("swizzle_mode", "b32", "0"),
+          ("fill_mode", "b32", "0")]  # fmt: skip
+BUILD = " ".join(
+    f"@%q tensormap.replace.tile.{name}.shared::cta.b1024.{kind} [%v2], {value};"
+    for name, kind, value in FIELDS
+)
+COPY_MAP = (
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%c], [%v2], 128;"
+)
+ACQUIRE_MAP = "fence.proxy.tensormap::generic.acquire.gpu [%c], 128;"
+# Warp 0 makes a map, warp 1 copies with it.
+WITH_MAP = f""".shared .align 128 .b8 t[128]; .shared .align 128 .b8 s[512];
+    .shared .align 8 .b64 bar; mov.u32 %v0, s; mov.u32 %v1, bar; mov.u32 %v2, t; {init("%v1")}
+    add.u64 %c, %c, 127; and.b64 %c, %c, -128; setp.ne.u32 %p, %w, 0; @%p bra USE;
+    mad.lo.u32 %v3, %i, 4, %v2; st.shared.u32 [%v3], 0; {{written}}
+    setp.eq.u32 %q, %i, 0; {BUILD} {{built}} {COPY_MAP} {ACQUIRE_MAP} {{made}} ret;
+    USE: {{known}} setp.ne.u32 %p, %i, 32; @%p ret;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%v1], 512;
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+        [%v0], [%c, {{{{%v9, %v9}}}}], [%v1]; {wait("%v1")}"""
+WITH_MAP = WITH_MAP.replace("{ .reg", "{{ .reg").replace("bra W; }", "bra W; }}")
+WITH_MAP = WITH_MAP.replace("mov.u32 %v0, s;", "mov.u32 %v0, s; mov.u32 %v9, 0;")
+STEPS = {
+    "written": "bar.warp.sync -1;",
+    "built": "bar.warp.sync -1;",
+    "made": "bar.sync 1, 64;",
+    "known": "bar.sync 1, 64;",
+}
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong", "match"),
+    [
+        ("written", "", "race on byte .*(tensormap.replace|st.shared)"),
+        (
+            "known",
+            "",
+            "tensor map|nothing orders this use",
+        ),
+    ],
+)
+def test_making_a_map(step, wrong, match):
+    arrays = [OUT, np.zeros((8, 32), np.float16), np.zeros(256, np.uint8)]
+    other = {**STEPS, step: wrong}
+    if step == "known":
+        other["made"] = ""
+    right = WITH_MAP.format(**STEPS)
+    planted("%%", right, WITH_MAP.format(**other), match, arrays, threads=64)
+
+
+def test_a_map_without_its_fence():
+    arrays = [OUT, np.zeros((8, 32), np.float16), np.zeros(256, np.uint8)]
+    body = WITH_MAP.format(**STEPS).replace(ACQUIRE_MAP, "%%")
+    match = "no tensormap proxy fence behind the making of this tensor map at PTX line"
+    planted(body, ACQUIRE_MAP, "", match, arrays, threads=64)
+    # The user may do it as well.
+    late = WITH_MAP.format(**STEPS).replace(ACQUIRE_MAP, "").replace("@%p ret;", "@%p ret; %%", 1)
+    planted(late, ACQUIRE_MAP, ACQUIRE_MAP.replace("%c", "%b"), match, arrays, threads=64)
+
+
+def test_a_map_that_is_made_again_too_early():
+    arrays = [OUT, np.zeros((8, 32), np.float16), np.zeros(256, np.uint8)]
+    again = f"""USE: bar.sync 1, 64; setp.ne.u32 %p, %i, 32; @%p bra AGAIN;
+        mbarrier.arrive.expect_tx.shared.b64 _, [%v1], 512;
+        cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+            [%v0], [%c, {{%v9, %v9}}], [%v1];
+        AGAIN: %% setp.eq.u32 %q, %w, 1; @%q {COPY_MAP} {wait("%v1")}"""
+    body = WITH_MAP.format(**STEPS).partition("USE:")[0] + again
+    body = body.replace(f"@%q {COPY_MAP}", COPY_MAP)
+    match = "a tensor map is made where a copy may still use another"
+    planted(body, wait("%v1"), "", match, arrays, threads=64)

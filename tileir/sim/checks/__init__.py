@@ -7,6 +7,7 @@
     swizzles        matrices that wgmma reads with another swizzle than they were written with
     barriers        barriers with different counts of threads
     mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
+    tensor_maps     maps that kernels make, used before they are finished, or overwritten too early
     exits           blocks that end while asynchronous operations still need them
 
 Accesses outside allocations, misaligned ones and deadlocks are found by the machine itself.
@@ -27,10 +28,12 @@ from .proxies import check_proxies
 from .races import check_races
 from .registers import Registers
 from .swizzles import Swizzles
+from .tensor_maps import TensorMaps
 from .uninitialised import Uninitialised
 
 NAMES = (
-    "races", "proxies", "registers", "uninitialised", "swizzles", "barriers", "mbarriers", "exits",
+    "races", "proxies", "registers", "uninitialised", "swizzles", "barriers", "mbarriers",
+    "tensor_maps", "exits",
 )  # fmt: skip
 
 
@@ -54,9 +57,10 @@ def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
         "swizzles": Swizzles(),
         "barriers": BarrierCounts(),
         "mbarriers": MbarrierRules(order),
+        "tensor_maps": TensorMaps(order),
         "exits": Exits(order),
     }
     observers = list(dict.fromkeys(found[name] for name in NAMES if name in names))
-    ordered = {"races", "proxies", "mbarriers", "exits"} & set(names)
+    ordered = {"races", "proxies", "mbarriers", "tensor_maps", "exits"} & set(names)
     # Whoever asks for the order comes in front: a release makes known what came before it.
     return [*observers, order] if ordered else observers

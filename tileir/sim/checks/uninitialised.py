@@ -44,7 +44,7 @@ class Uninitialised(Observer):
 
     def __init__(self) -> None:
         self._possible: dict[str, set[int]] = {}
-        self._stores: set[int] = set()
+        self._followed: set[int] = set()  # loads and stores, by the id of their site
         self._recent: list[Access] = []
         self._product: Product | None = None
         # Rows of A and columns of B with undefined elements, of the product being issued, by warp.
@@ -68,8 +68,8 @@ class Uninitialised(Observer):
         if risky:
             call = functools.partial(self._must_be_defined, _step(e, instruction), risky)
             e.line(f"if not ({_all_defined(e, risky)}): {_name(e, call, 'defined')}(w, R)")
-        if name == "st" or name == "stmatrix":
-            self._stores.add(id(instruction))
+        if name in (*flow.LOADS, *flow.STORES):
+            self._followed.add(id(instruction))
         if pure and name not in flow.EXCHANGES:
             self._spread(e, instruction, RULES.get(name, everything))
 
@@ -143,9 +143,9 @@ class Uninitialised(Observer):
             if access.space == "shared":
                 offset = access.offset if access.active is None else access.offset[access.active]
                 self._shared.clear(offset.ravel(), access.size)
-            if id(access.site) in self._stores:
+            if id(access.site) in self._followed:
                 self._recent.append(access)
-        elif access.space == "shared" and access.kind != "reduce":
+        elif access.space == "shared" and id(access.site) in self._followed:
             self._recent.append(access)
 
     def _taken(self) -> list[Access]:

@@ -142,6 +142,7 @@ def issue_load(
         copy = TensorLoad(
             launch, site, int(w.threads[row, lane]), map_, _coordinates(coordinates, row, lane),
             starts, mbarriers=copies_of(w, row, signal, cast),
+            map_address=at(tensor, row, lane),
         )  # fmt: skip
         _check_room(w, copy, row, lane)
         launch.issue(copy)
@@ -196,6 +197,7 @@ def issue_store(
             launch, site, thread, map_, _coordinates(coordinates, row, lane),
             [_shared(w, source, row, lane)],
             function=reduction and reduction.function, dtype=reduction and reduction.dtype,
+            map_address=at(tensor, row, lane),
         )  # fmt: skip
         _check_room(w, copy, row, lane)
         launch.bulk.add(thread, copy)

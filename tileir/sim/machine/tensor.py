@@ -80,10 +80,12 @@ class TensorCopy(Operation):
         tensor: TensorMap,
         coordinates: tuple[int, ...],
         shared: list[int],
+        map_address: int = 0,
     ):
         slots = slots_of(launch, launch.shared, np.array(shared, np.int64))
         super().__init__(site, np.array([thread]), slots)
         self.tensor = tensor
+        self.map_address = map_address  # generic, 0 if nobody needs to know
         self.coordinates = coordinates
         self.shared = shared
         self.box = box_of(tensor, coordinates)
@@ -131,8 +133,8 @@ class TensorCopy(Operation):
 class TensorLoad(TensorCopy):
     """A box from global to shared memory, of one block or several; elements outside are filled."""
 
-    def __init__(self, *arguments: Any, mbarriers: list[int]):
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, mbarriers: list[int], map_address: int = 0):
+        super().__init__(*arguments, map_address)
         self.mbarriers = mbarriers
 
     def _read(self, launch: Launch) -> None:
@@ -164,8 +166,8 @@ class TensorStore(TensorCopy):
     """A box from shared to global memory; elements outside the tensor are dropped."""
 
     def __init__(self, *arguments: Any, function: Callable[[Array, Array], Array] | None = None,
-                 dtype: np.dtype[Any] | None = None):  # fmt: skip
-        super().__init__(*arguments)
+                 dtype: np.dtype[Any] | None = None, map_address: int = 0):  # fmt: skip
+        super().__init__(*arguments, map_address)
         self.function = function
         self.kind = "bulk.tensor" if function is None else "bulk.tensor.reduce"
         self._dtype = dtype or np.dtype(f"uint{8 * self.box.itemsize}")
