@@ -7,6 +7,7 @@ What only explains is said to those who ask.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -37,6 +38,47 @@ def emit_explanation(location: ir.Location, message: str) -> None:
 def ask_for_explanations() -> None:
     """Has all explanations of this process reported."""
     _Listeners.count += 1
+
+
+@dataclass(frozen=True)
+class Note:
+    """A diagnostic that outlives MLIR's own."""
+
+    message: str
+    location: ir.Location
+    notes: tuple[Note, ...] = ()
+
+
+class ErrorCollector:
+    """Collects the errors of a context while it is entered, which then raise nothing themselves."""
+
+    def __init__(self, context: ir.Context):
+        self._context = context
+        self._handler: Any = None
+        self.found: list[Note] = []
+
+    def __enter__(self) -> ErrorCollector:
+        self._context.emit_error_diagnostics = True
+        self._handler = self._context.attach_diagnostic_handler(self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handler.detach()
+        self._context.emit_error_diagnostics = False
+
+    def _handle(self, diagnostic: ir.Diagnostic) -> bool:
+        if diagnostic.severity != ir.DiagnosticSeverity.ERROR:
+            return False
+        self.found.append(_note(diagnostic))
+        return True
+
+
+def _note(diagnostic: Any) -> Note:
+    try:
+        message = diagnostic.message
+    except RuntimeError:
+        message = "an error whose text is no UTF-8"
+    return Note(message, diagnostic.location, tuple(map(_note, diagnostic.notes)))
 
 
 class RemarkCollector:

@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import BytecodeError, ParseError, TileError, VerificationError
+from .errors import BytecodeError, ParseError, TileError
+from .mlir_parser import as_module, check_text, parse_bytecode, parse_text, verify
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -25,12 +26,6 @@ _ALIAS = r"[#!][\w$.-]+\s*=[^\n]*+\n"
 _BARE_CONTENTS = re.compile(rf"{_SPACE}(?:{_ALIAS}{_SPACE})*+(?=(?:entry|global)\b)")
 _OUTSIDE_LINE = re.compile(r"\s*(?:[#!][\w$.-]+\s*=.*|//.*)?")
 _OPENING = "cuda_tile.module @kernels {"
-_SEVERAL_OPERATIONS = "source must contain a single top-level operation, found"
-_VERIFIER_MESSAGE = re.compile(r"'[\w.$]+' op ")
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[(\[{<]|[)\]}>]')
-_DEEPEST = 500
-# The first place in any kind of location: plain, named, fused, call site, di_loc.
-_LOCATION = re.compile(r'"([^"]*)":(\d+):(\d+)')
 
 
 def parse(source: Any, *, name: str | None = None) -> ir.Module:
@@ -54,7 +49,8 @@ def parse(source: Any, *, name: str | None = None) -> ir.Module:
     if isinstance(source, str):
         return _parse_text(source, name or "<text>")
     if type(source).__module__.startswith("mlir.") and hasattr(source, "operation"):
-        return _as_module(source.operation.clone())
+        verify(source.operation, name or "<module>")
+        return as_module(source.operation.clone())
     raise ParseError(
         f"cannot parse {type(source).__name__}",
         remedy="pass a path, text, bytecode (bytes) or an mlir.ir.Module",
@@ -63,7 +59,7 @@ def parse(source: Any, *, name: str | None = None) -> ir.Module:
 
 def _is_path(text: str) -> bool:
     """Whether a string is a file's name and not a program."""
-    if "\n" in text or "{" in text:
+    if "\n" in text or "{" in text or "\0" in text:
         return False
     return len(text) < 4096 and (os.path.exists(text) or not re.search(r"[\s=(\"]", text))
 
@@ -78,7 +74,7 @@ def _parse_bytes(data: bytes, name: str) -> ir.Module:
             where = f"{name}: {error.location}" if error.location else name
             raise BytecodeError(error.reason, location=where, remedy=error.remedy) from None
     if data.startswith(MLIR_MAGIC):
-        return _parse_mlir(data, name)
+        return parse_bytecode(data, name)
     try:
         return _parse_text(data.decode(), name)
     except UnicodeDecodeError as error:
@@ -89,35 +85,16 @@ def _parse_bytes(data: bytes, name: str) -> ir.Module:
 
 
 def _parse_text(text: str, name: str) -> ir.Module:
-    check_nesting(text, name)
+    check_text(text, name)
     bare = _BARE_CONTENTS.match(text)
     if bare is None:
-        return _parse_mlir(text, name)
+        return parse_text(text, name)
     line = text.count("\n", 0, _opening_position(text, bare.end())) + 1
     wrapped = _wrap(text, bare.end())
     try:
-        return _parse_mlir(wrapped, name)
+        return parse_text(wrapped, name)
     except TileError as error:
         raise _shift_column(error, name, line) from None
-
-
-def check_nesting(text: str, name: str) -> None:
-    """Raises `ParseError` for brackets nested so deeply that MLIR's parser overflows its stack."""
-    if sum(map(text.count, "([{<")) <= _DEEPEST:
-        return
-    depth = 0
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in ("(", "[", "{", "<"):
-            depth += 1
-        elif token in (")", "]", "}", ">"):
-            depth -= 1
-        if depth > _DEEPEST:
-            line = text.count("\n", 0, match.start()) + 1
-            column = match.start() - text.rfind("\n", 0, match.start())
-            raise ParseError(
-                f"brackets are nested more than {_DEEPEST} deep", location=f"{name}:{line}:{column}"
-            )
 
 
 def wrap_bare_contents(text: str) -> str | None:
@@ -163,58 +140,3 @@ def _shift_column(error: TileError, name: str, line: int) -> TileError:
     column = int(error.location.removeprefix(prefix)) - len(_OPENING)
     location = f"{prefix}{max(1, column)}"
     return type(error)(error.reason, location=location, remedy=error.remedy)
-
-
-def _parse_mlir(source: str | bytes, name: str) -> ir.Module:
-    from mlir import ir
-
-    from .dialects import make_context
-
-    context = make_context()
-    try:
-        with context:
-            if isinstance(source, bytes):
-                return ir.Module.parse(source)
-            return _as_module(ir.Operation.parse(source, source_name=name))
-    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        if isinstance(source, str) and _SEVERAL_OPERATIONS in str(error):
-            # A module around them, on the first line so that line numbers stay.
-            return _parse_mlir(f"builtin.module {{{source}\n}}", name)
-        raise parse_error(error, name) from None
-
-
-def _as_module(operation: Any) -> ir.Module:
-    """A `Module` with what `operation`, a builtin.module or any other operation, holds."""
-    from mlir import ir
-
-    with operation.location:
-        module = ir.Module.create()
-    if operation.operation.name != "builtin.module":
-        module.body.append(operation)
-        return module
-    for name in list(operation.attributes):
-        module.operation.attributes[name] = operation.attributes[name]
-    for inner in list(operation.regions[0].blocks[0].operations):
-        module.body.append(inner)
-    return module
-
-
-def parse_error(error: Any, name: str) -> TileError:
-    """MLIR's diagnostics as one of our exceptions: the first is the reason, notes follow."""
-    diagnostics = list(error.error_diagnostics)
-    if not diagnostics:
-        return ParseError(error.message, location=name)
-    first, *others = diagnostics
-    lines = [first.message]
-    lines += [f"{_place(note.location, name)}: note: {note.message}" for note in first.notes]
-    lines += [f"{_place(other.location, name)}: error: {other.message}" for other in others]
-    kind = VerificationError if _VERIFIER_MESSAGE.match(first.message) else ParseError
-    return kind("\n".join(lines), location=_place(first.location, name))
-
-
-def _place(location: ir.Location, name: str) -> str:
-    """`file:line:col` of a location, or the file's name if it says no more."""
-    match = _LOCATION.search(str(location))
-    if match is None or match[2] == "0":
-        return name
-    return f"{match[1]}:{match[2]}:{match[3]}"

@@ -184,7 +184,11 @@ def _run_driver(arguments: list[str]) -> int:
         "tileirOptMain", ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), read_type
     )
     # Passes are Python: MLIR's threads would only wait for the interpreter's lock.
-    texts = ["tile-opt", "--mlir-disable-threading", *arguments]
+    # An operation may be a whole kernel; its place says enough.
+    ours = ["--mlir-disable-threading"]
+    if not any("mlir-print-op-on-diagnostic" in argument for argument in arguments):
+        ours.append("--mlir-print-op-on-diagnostic=false")
+    texts = ["tile-opt", *ours, *arguments]
     argv = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
     status = opt_main(len(texts), argv, read_type(read))
     if errors:
@@ -201,6 +205,9 @@ def to_driver_input(path: str) -> bytes:
 
     content = read_input(path)
     if content.startswith(MLIR_MAGIC):
+        from tileir.mlir_parser import check_bytecode
+
+        check_bytecode(content, STDIN if path == "-" else path)
         return content
     if content.startswith(TILEIR_MAGIC):
         from tileir.bytecode import read_bytecode
@@ -219,9 +226,10 @@ def to_driver_input(path: str) -> bytes:
 
 
 def _wrap_chunks(text: str, name: str) -> str:
-    from tileir.source import check_nesting, wrap_bare_contents
+    from tileir.mlir_parser import check_text
+    from tileir.source import wrap_bare_contents
 
-    check_nesting(text, name)
+    check_text(text, name)
     result, start = "", 0
     for marker in [*_CHUNK_MARKER.finditer(text), None]:
         chunk = text[start : marker.start() if marker else len(text)]

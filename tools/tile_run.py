@@ -138,26 +138,26 @@ class Arguments:
     """The entry parameters that the command line describes."""
 
     def __init__(self, parameters: tuple[str, ...], specs: Sequence[tuple[bool, str]], seed: int):
+        from tileir.runtime.scalars import wrong_count
+
         self.parameters = parameters
         self.values: list[Any] = []
         self.arrays: dict[str, np.ndarray] = {}
         for position, (expand, text) in enumerate(specs):
             self._add(expand, text, seed + position)
         if len(self.values) != len(parameters):
-            raise LaunchError(
-                f"the kernel has {len(parameters)} parameters, {len(self.values)} were given",
-                remedy=f"parameters: {', '.join(parameters)}",
-            )
+            raise wrong_count(parameters, len(self.values))
 
     def _add(self, expand: bool, text: str, seed: int) -> None:
         from tileir.runtime.arrays import element_strides
+        from tileir.runtime.scalars import parameter_list
         from tileir.tools.array_spec import is_array_spec, make_array
 
         name, spec = _split_name(text)
         if len(self.values) >= len(self.parameters):
             raise LaunchError(
                 f"argument '{text}' is one too many",
-                remedy=f"parameters: {', '.join(self.parameters)}",
+                remedy=f"parameters: {parameter_list(self.parameters)}",
             )
         parameter = self.parameters[len(self.values)]
         if not is_array_spec(spec):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.locations import plain_location
+from tileir.compiler.symbols import OWN_PREFIX
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.ir import InsertionPoint, Operation, OpView, StringAttr
 from tileir.passes.base import ModulePass
@@ -26,8 +27,8 @@ from tileir.passes.convert_cuda_tile.globals import convert_global
 
 #: PTX ISA, "Identifiers"; LLVM does not allow the % of PTX.
 _PTX_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+")
-#: Functions of libdevice, and the one behind `print`.
-_TAKEN = ("__nv_", "vprintf")
+#: Functions of libdevice, our own memory, the function behind `print`, a constant of PTX.
+_TAKEN = ("__nv_", OWN_PREFIX, "vprintf", "WARP_SZ")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.locations import place
+from tileir.compiler.symbols import free_symbol
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import buffer_info
+from tileir.errors import ResourceError
 from tileir.ir import (
     Attribute,
     Block,
@@ -16,6 +20,7 @@ from tileir.ir import (
     IntegerAttr,
     Operation,
     StringAttr,
+    Type,
     TypeAttr,
     UnitAttr,
     Value,
@@ -47,6 +52,11 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
 from tileir.passes.walk import walk
 
 _SHARED_ALIGNMENT = 1024
+
+
+#: Bytes of parameters of any kernel, and from PTX 8.1 on. (PTX ISA, `.param`.)
+_PARAMETER_BYTES = 4352
+_MOST_PARAMETER_BYTES = 32764
 
 
 @dataclass(frozen=True)
@@ -90,11 +100,30 @@ class ConvertTileGPU(ModulePass):
         with builder.at(body):
             shared = _shared_memory(builder, kernel, module_body)
             lowering = Lowering(builder, module_body, target, num_warps, shared)
+            _check_parameters(lowering, kernel, inputs)
             lowering.bind(list(old_body.arguments), list(body.arguments))
             for op in old_body:
                 lowering.lower(op)
         kernel.erase()
         return lowering.ptx_version
+
+
+def _check_parameters(ctx: Lowering, kernel: Operation, types: Sequence[Type]) -> None:
+    """Asks for the PTX version that can pass so many parameters."""
+    size = 0
+    for type_ in types:
+        width = 8 if str(type_).startswith("!llvm.ptr") else max(1, ctx.width(type_) // 8)
+        size = -(-size // width) * width + width
+    if size > _MOST_PARAMETER_BYTES:
+        name = StringAttr(kernel.attributes["sym_name"]).value
+        raise ResourceError(
+            f"kernel '{name}' has {size} bytes of parameters, a launch passes "
+            f"{_MOST_PARAMETER_BYTES}",
+            location=place(kernel.location),
+            remedy="pass an array that holds them",
+        )
+    if size > _PARAMETER_BYTES:
+        ctx.need_ptx(81)
 
 
 def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value | None:
@@ -104,7 +133,7 @@ def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value |
     size = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
     if size == 0:
         return None
-    name = f"shared_{StringAttr(kernel.attributes['sym_name']).value}"
+    name = free_symbol(module_body, f"shared_{StringAttr(kernel.attributes['sym_name']).value}")
     type_ = b.type(f"memref<{size}xi8, 3>")
     alignment = max(
         (buffer_info(op.operation.results[0].type).alignment for op in walk(kernel)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from tileir.compiler.constants import retype_to_bits
 from tileir.compiler.layout import Layout
+from tileir.compiler.symbols import OWN_PREFIX, free_symbol, has_symbol
 from tileir.compiler.tile_types import TileInfo
 from tileir.ir import (
-    Block,
     DenseElementsAttr,
     FlatSymbolRefAttr,
     InsertionPoint,
@@ -24,17 +23,9 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering
 from tileir.passes.convert_tile_gpu.vectors import from_memory, memory_type
 
 
-def _find_symbol(block: Block, name: str) -> bool:
-    return any(
-        "sym_name" in op.operation.attributes
-        and StringAttr(op.operation.attributes["sym_name"]).value == name
-        for op in block
-    )
-
-
 def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result: Type) -> None:
     """Declares a function of libdevice, once for each module."""
-    if _find_symbol(ctx.module_body, name):
+    if has_symbol(ctx.module_body, name):
         return
     b = ctx.builder
     arguments = ", ".join(map(str, operands))
@@ -53,9 +44,10 @@ def declare_function(ctx: Lowering, name: str, operands: Sequence[Type], result:
 def global_memory(ctx: Lowering, name: str, size: int, alignment: int) -> Value:
     """The address (i64) of memory of the module that starts as zeros and outlives launches; the
     same for every kernel that asks for it by this name."""
+    name = OWN_PREFIX + name
     b, block = ctx.builder, ctx.module_body
     type_ = b.type(f"!llvm.array<{size} x i8>")
-    if not _find_symbol(block, name):
+    if not has_symbol(block, name):
         with b.at(InsertionPoint.at_block_begin(block)):
             variable = b.create(
                 "llvm.mlir.global",
@@ -106,8 +98,7 @@ def _linear(ctx: Lowering, layout: Layout, shape: Sequence[int]) -> Value:
 def _add_table(ctx: Lowering, info: TileInfo, value: DenseElementsAttr) -> str:
     """A global with the bits of the elements; its name."""
     b, count, width = ctx.builder, info.num_elements, 8 * info.element_bytes
-    names = (f"constant_{i}" for i in itertools.count())
-    name = next(n for n in names if not _find_symbol(ctx.module_body, n))
+    name = free_symbol(ctx.module_body, "constant")
     with b.at(InsertionPoint.at_block_begin(ctx.module_body)):
         b.create(
             "llvm.mlir.global",

@@ -14,9 +14,11 @@ from typing import Any
 
 from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.layout import Digit, Layout, Owner
+from tileir.compiler.locations import location_text
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info, tile_of
 from tileir.compiler.unsupported import Unsupported, refusal
+from tileir.errors import ResourceError
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
 
 #: The second parameter is the operation, of the class that the rule is for.
@@ -73,6 +75,9 @@ class SharedBuffer:
 
 
 #: Where this thread stands, and what was computed from that.
+#: Operations of a thread beyond which LLVM and ptxas take minutes (some steps of LLVM are
+#: quadratic), for a kernel that keeps its tiles in local memory anyway.
+_MOST_OPERATIONS = 60_000
 _PLACE = (
     "thread", "warp", "replica", "num_replicas", "_barrier", "_coordinates", "_prologue_end",
 )  # fmt: skip
@@ -356,6 +361,12 @@ class Lowering:
     def lower(self, op: OpView) -> None:
         self.builder.location = op.location
         name = op.operation.name
+        if self.builder.count > _MOST_OPERATIONS:
+            raise ResourceError(
+                f"a thread of this kernel would run more than {_MOST_OPERATIONS} operations",
+                location=location_text(op),
+                remedy="give the kernel smaller tiles and a larger grid",
+            )
         rule = RULES.get(name)
         if rule is not None:
             try:

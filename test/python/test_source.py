@@ -11,7 +11,7 @@ import pytest
 import tileir
 from tileir.entries import choose_entry, entries
 from tileir.errors import BytecodeError, LaunchError, ParseError, VerificationError
-from tileir.source import check_nesting
+from tileir.mlir_parser import check_text
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
 VADD = CASES / "vadd-13.3.tilebc"
@@ -150,8 +150,8 @@ def test_what_is_no_source(tmp_path: Path) -> None:
 def test_deep_nesting_is_an_error_and_no_crash() -> None:
     for bracket in "([{<":
         with pytest.raises(ParseError, match="f:1:507: brackets are nested more than 500 deep"):
-            check_nesting("x = 3" + "\t" + bracket * 100_000, "f")
-    check_nesting('"((((' * 2 + '"' + "// " + "(" * 1000, "f")
+            check_text("x = 3" + "\t" + bracket * 100_000, "f")
+    check_text('"((((' * 2 + '"' + "// " + "(" * 1000, "f")
     with pytest.raises(ParseError, match="nested"):
         tileir.parse('module { "a.b"(' + "{" * 5000)
 

@@ -90,7 +90,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--arg=1.5"], "parameter 0: '1.5' is no ptr<f32>"),
         (["--array=f32:8:zeros", "--arg=x"], "parameter 3: 'x' is no ptr<f32>"),
-        (["--array=f32:8:zeros"], "has 9 parameters, 3 were given"),
+        (["--array=f32:8:zeros"], "has 9 parameters, 3 arguments were given"),
         (["--array=f32:8:zeros"] * 4, "'f32:8:zeros' is one too many"),
         (["--array=7"], "--array 7: expected an array"),
         (["--array=f32:8:zeros"] * 3 + ["--grid=1,x"], "--grid 1,x: expected X[,Y[,Z]]"),

@@ -38,6 +38,8 @@ class Builder:
         self.location = location
         self.context = location.context
         self._types: dict[str, Type] = {}
+        #: operations created so far
+        self.count = 0
         self.i1, self.i8, self.i16, self.i32, self.i64 = (
             IntegerType.get_signless(n, self.context) for n in (1, 8, 16, 32, 64)
         )
@@ -61,6 +63,7 @@ class Builder:
         attributes: Attributes | None = None,
         regions: int = 0,
     ) -> Operation:
+        self.count += 1
         return Operation.create(
             name,
             results=results,

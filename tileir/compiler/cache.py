@@ -55,7 +55,7 @@ def _digest(source: Any) -> str | None:
         try:
             # Errors name the file, so two files with the same contents are two sources.
             return hashlib.sha256(str(source).encode() + b"\0" + source.read_bytes()).hexdigest()
-        except OSError:
+        except (OSError, ValueError):  # no file, or no file's name
             return None
     if isinstance(source, str):
         source = source.encode()

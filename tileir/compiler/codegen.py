@@ -10,16 +10,24 @@ from mlir.dialects import gpu, llvm
 from mlir.passmanager import PassManager
 
 from tileir.compiler.crash import failure_from_diagnostics
+from tileir.compiler.locations import place
 from tileir.compiler.mlir_bytecode import copy
-from tileir.errors import TileError
-from tileir.ir import ArrayAttr, MLIRError, Module, Operation
+from tileir.errors import TileError, UnsupportedError
+from tileir.ir import ArrayAttr, MLIRError, Module, Operation, StringAttr
 
 
 def _gpu_module(module: Module) -> Operation:
-    for op in module.body.operations:
-        if op.operation.name == "gpu.module":
-            return op.operation
-    raise TileError("the module holds no kernels", remedy="give it an entry")
+    found = [op for op in module.body.operations if op.operation.name == "gpu.module"]
+    if not found:
+        raise TileError("the module holds no kernels", remedy="give it an entry")
+    if len(found) > 1:
+        names = ", ".join(StringAttr(op.operation.attributes["sym_name"]).value for op in found)
+        raise UnsupportedError(
+            f"the kernels of {len(found)} modules ({names}) do not go into one program",
+            location=place(found[1].location),
+            remedy="put them into one cuda_tile.module, or compile each by itself",
+        )
+    return found[0].operation
 
 
 def to_llvmir(module: Module) -> str:

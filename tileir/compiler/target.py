@@ -37,7 +37,7 @@ class Target:
 
         Raises UnsupportedError for an architecture that is not known.
         """
-        match = re.fullmatch(r"sm_([0-9]+)([af]?)", name)
+        match = re.fullmatch(r"sm_([0-9]{1,4})([af]?)", name) if isinstance(name, str) else None
         capability, suffix = (int(match[1]), match[2]) if match else (-1, "")
         if capability not in _PTX_VERSION or capability < _FIRST_WITH_SUFFIX[suffix]:
             known = ", ".join(f"sm_{c}{'a' if c >= 90 else ''}" for c in _PTX_VERSION)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tileir.compiler.layout import Layout
 from tileir.compiler.unsupported import Unsupported
+from tileir.errors import VerificationError
 from tileir.ir import OpView, Type, Value
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class TileInfo:
 
     @property
     def layout(self) -> Layout:
-        assert self.assigned is not None, f"{self} has no layout yet"
+        if self.assigned is None:
+            raise VerificationError(f"{self} has no layout yet", remedy="run assign-layouts first")
         return self.assigned
 
     def with_layout(self, layout: Layout | None) -> TileInfo:

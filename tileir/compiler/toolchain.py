@@ -18,7 +18,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,18 +32,30 @@ def find_tool(name: str, path: str | None = None) -> Path:
     """The program `name` (ptxas or nvdisasm). Raises ToolError naming every place it is not in."""
     given = path or os.environ.get(f"TILEIR_{name.upper()}")
     if given:
-        if not os.access(given, os.X_OK):
+        if not _is_program(Path(given)):
             raise ToolError(f"{name} is not at '{given}'", remedy="give the path of the program")
         return Path(given)
     tried = []
     for candidate in _candidates(name):
-        if os.access(candidate, os.X_OK):
+        if _is_program(candidate):
             return candidate
         tried.append(str(candidate))
     raise ToolError(
         f"no {name} found; looked at {', '.join(tried)}",
         remedy=f"pip install {_PACKAGES[name]}, or set TILEIR_{name.upper()}",
     )
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _run(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+    """Runs a tool to its end. Raises ToolError if the file is no program for this machine."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise ToolError(f"cannot run {command[0]}: {error.strerror}") from None
 
 
 def _candidates(name: str) -> Iterator[Path]:
@@ -96,7 +108,7 @@ def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) ->
         source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
         command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", *_OPTIONS, source, "-o", output]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = _run(command)
         if done.returncode or not output.exists():
             first = (done.stderr or done.stdout).strip().splitlines()[:5]
             reason = f"{tool} ({tool_version(tool)}) failed for {target}: {'; '.join(first)}"
@@ -108,7 +120,7 @@ def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) ->
 @functools.cache
 def tool_version(tool: Path) -> str:
     """`release 13.0, V13.0.88`, or what the program calls its version."""
-    done = subprocess.run([tool, "--version"], capture_output=True, text=True)
+    done = _run([tool, "--version"])
     match = re.search(r"release .*", done.stdout)
     return match[0] if match else "unknown version"
 
@@ -142,7 +154,7 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = subprocess.run([tool, "-c", file.name], capture_output=True, text=True)
+        done = _run([tool, "-c", file.name])
     if done.returncode:
         raise ToolError(f"{tool} ({tool_version(tool)}) failed: {done.stderr.strip()}")
     return done.stdout

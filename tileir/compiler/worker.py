@@ -19,15 +19,19 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from typing import IO, Any, Literal
 
 from tileir import errors
-from tileir.errors import CompilerCrash, TileError, ToolError
+from tileir.errors import CompilerCrash, ParseError, TileError, ToolError
 
 #: From a module at the stage nvvm to text.
 Step = Literal["llvmir", "ptx"]
 
 _LENGTH_BYTES = 8
+#: Seconds within which MLIR reads a file, and bytes a second beyond that; on some it never ends.
+_PATIENCE = 10
+_SLOWEST = 100_000
 _ERROR_FIELDS = ("reason", "location", "remedy")
 _CRASH_FIELDS = (*_ERROR_FIELDS, "kernel", "report")
 
@@ -60,7 +64,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while (message := _receive(requests)) is not None:
         header, payload = message
         try:
-            _send(answers, {"ok": True}, run_here(header["step"], payload).encode())
+            _send(answers, {"ok": True}, _answer(header, payload).encode())
         except CompilerCrash as crash:
             fields = {name: getattr(crash, name) for name in _CRASH_FIELDS}
             _send(answers, {"ok": False, "crash": fields}, crash.details.encode())
@@ -69,19 +73,23 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             _send(answers, {"ok": False, "error": fields, "type": type(error).__name__})
 
 
+def _answer(header: dict[str, Any], payload: bytes) -> str:
+    if header["step"] != "check":
+        return run_here(header["step"], payload)
+    from tileir.mlir_parser import parse_checked_bytecode
+
+    parse_checked_bytecode(payload, header["name"])
+    return ""
+
+
 def run_here(step: Step, module: bytes) -> str:
     """Runs a step on a module given as MLIR bytecode, in this process. Raises CompilerCrash."""
     from tileir.compiler import codegen
-    from tileir.dialects import make_context
-    from tileir.ir import MLIRError, Module
-    from tileir.source import parse_error
+    from tileir.mlir_parser import parse_checked_bytecode
 
     run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
-    with make_context():
-        try:
-            parsed = Module.parse(module)
-        except MLIRError as error:
-            raise parse_error(error, "<nvvm>") from None
+    parsed = parse_checked_bytecode(module, "<nvvm>")
+    with parsed.context:
         return run(parsed)
 
 
@@ -93,6 +101,15 @@ def main() -> None:
 
 
 # ---- the other end -------------------------------------------------------------------------------
+
+
+class _Ended(Exception):
+    """The process ended with `code` instead of an answer, after it had `said` something."""
+
+    def __init__(self, code: int, said: str):
+        super().__init__(code, said)
+        self.code = code
+        self.said = said
 
 
 class Worker:
@@ -121,6 +138,19 @@ class Worker:
                 self._blame(step, module)
             raise
 
+    def check(self, data: bytes, name: str) -> None:
+        """Reads MLIR bytecode. Raises ParseError or VerificationError."""
+        try:
+            self._call({"step": "check", "name": name}, data, _PATIENCE + len(data) / _SLOWEST)
+        except _Ended:
+            raise ParseError("malformed MLIR bytecode", location=name) from None
+
+    def _run(self, step: Step, module: bytes) -> str:
+        try:
+            return self._call({"step": step}, module)
+        except _Ended as end:
+            raise _crash(end, module) from None
+
     def _blame(self, step: Step, module: bytes) -> None:
         """Runs a step on each of several kernels alone, until one fails."""
         from tileir.compiler.crash import kernels_alone
@@ -128,34 +158,51 @@ class Worker:
         for kernel in kernels_alone(module):
             self._run(step, kernel)
 
-    def _run(self, step: Step, module: bytes) -> str:
+    def _call(self, request: dict[str, Any], payload: bytes, patience: float | None = None) -> str:
+        """The answer to a request. Raises the TileError that is the answer, or _Ended, also where
+        there is none after `patience` seconds."""
         with self._lock:
             try:
-                header, payload = self._ask(step, module)
+                with self._watched(patience):
+                    header, answer = self._ask(request, payload)
             except BaseException:
                 # Whatever interrupted us (Ctrl-C, say): a late answer must not meet the next
                 # question.
                 self._kill()
                 raise
         if header["ok"]:
-            return payload.decode()
+            return answer.decode()
         if "crash" in header:
-            raise CompilerCrash(**header["crash"], details=payload.decode())
+            raise CompilerCrash(**header["crash"], details=answer.decode())
         raise getattr(errors, header["type"])(**header["error"])
 
-    def _ask(self, step: Step, module: bytes) -> tuple[dict[str, Any], bytes]:
+    @contextlib.contextmanager
+    def _watched(self, patience: float | None) -> Iterator[None]:
+        """Ends the process if it does not answer in time."""
+        if patience is None:
+            yield
+            return
+        timer = threading.Timer(patience, self._running().kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _ask(self, request: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
         process = self._running()
         assert process.stdin and process.stdout and self._said
         if not self._is_ready:
             self._await(process)
         before = self._said.seek(0, os.SEEK_END)
         try:
-            _send(process.stdin, {"step": step}, module)
+            _send(process.stdin, request, payload)
             answer = _receive(process.stdout)
         except BrokenPipeError:
             answer = None
         if answer is None:
-            raise _crash(process.wait(), self._words(before), module)
+            raise _Ended(process.wait(), self._words(before))
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
@@ -219,13 +266,13 @@ def _no_worker(reason: str) -> ToolError:
     )
 
 
-def _crash(code: int, said: str, module: bytes) -> CompilerCrash:
+def _crash(end: _Ended, module: bytes) -> CompilerCrash:
     from tileir.compiler.crash import failure_from_end
     from tileir.dialects import make_context
     from tileir.ir import Module
 
     with make_context():
-        return failure_from_end(code, said, Module.parse(module))
+        return failure_from_end(end.code, end.said, Module.parse(module))
 
 
 _shared = Worker()

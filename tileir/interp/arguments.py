@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import LaunchError
 from ..runtime.arrays import PointerTable
 from ..runtime.dtypes import holds
-from ..runtime.scalars import describe, mismatch, pack_scalar
+from ..runtime.scalars import describe, mismatch, pack_scalar, wrong_count
 from .codegen import access
 from .codegen.access import Op
 from .memory import AddressSpace
@@ -26,10 +26,7 @@ def bind(space: AddressSpace, entry: Op, args: Sequence[Any]) -> list[Tile]:
     types = [argument.type.element_type for argument in parameters]
     names = [str(type_).removeprefix("!cuda_tile.") for type_ in types]
     if len(args) != len(types):
-        raise LaunchError(
-            f"the kernel has {len(types)} parameters, {len(args)} arguments were given",
-            remedy=f"parameters: {', '.join(names)}",
-        )
+        raise wrong_count(names, len(args))
     resolved = [
         _resolve(value, type_, name, index)
         for index, (value, type_, name) in enumerate(zip(args, types, names, strict=True))

@@ -19,7 +19,7 @@ from .arrays import PointerTable, address, byte_range, owner
 from .device_arrays import DeviceArray, device_array
 from .driver import Device, Driver
 from .dtypes import element, holds
-from .scalars import describe, mismatch, pack_scalar
+from .scalars import describe, mismatch, pack_scalar, wrong_count
 
 _POINTER = re.compile(r"ptr<\s*(\w+).*>")
 
@@ -65,10 +65,7 @@ class Arguments:
         device: Device | None = None,
     ):
         if len(args) != len(parameters):
-            raise LaunchError(
-                f"the kernel has {len(parameters)} parameters, {len(args)} arguments were given",
-                remedy=f"parameters: {', '.join(parameters)}",
-            )
+            raise wrong_count(parameters, len(args))
         self._driver = driver
         self._stream = stream
         self._device = device

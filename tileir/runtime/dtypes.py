@@ -98,7 +98,7 @@ def holds(dtype: np.dtype[Any], name: str) -> bool:
     any type of their size.
     """
     found = element(name)
-    if dtype.itemsize != found.bytes:
+    if dtype.itemsize != found.bytes or not dtype.isnative:
         return False
     if dtype.name in (found.numpy, found.raw):
         return True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import LaunchError
@@ -20,7 +21,10 @@ _TENSOR_MAP_ALIGNMENT = 64
 
 def normalize_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
     """A grid given as `x`, `(x,)`, `(x, y)` or `(x, y, z)`, checked."""
-    extents = (grid,) if isinstance(grid, int) else tuple(int(extent) for extent in grid)
+    try:
+        extents = tuple(map(operator.index, grid if isinstance(grid, Iterable) else (grid,)))
+    except TypeError:
+        raise LaunchError(f"a grid is one to three whole numbers, not {grid!r}") from None
     if not 1 <= len(extents) <= 3:
         raise LaunchError(f"a grid has one to three extents, found {len(extents)}")
     padded = (*extents, 1, 1)[:3]

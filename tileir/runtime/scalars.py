@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,24 @@ import numpy as np
 from ..errors import LaunchError
 from .dtypes import Element, element
 
+_MOST_LISTED = 12
 _FLOAT_FORMATS = {"f16": "<e", "f32": "<f", "tf32": "<f", "f64": "<d"}
+
+
+def wrong_count(parameters: Sequence[str], given: int) -> LaunchError:
+    """The error for a number of arguments that is not that of the parameters (types as text)."""
+    return LaunchError(
+        f"the kernel has {len(parameters)} parameters, {given} arguments were given",
+        remedy=f"parameters: {parameter_list(parameters)}",
+    )
+
+
+def parameter_list(parameters: Sequence[str]) -> str:
+    """The types of parameters as a message shows them: only the first of very many."""
+    listed = ", ".join(parameters[:_MOST_LISTED])
+    if len(parameters) > _MOST_LISTED:
+        listed += f" and {len(parameters) - _MOST_LISTED} more"
+    return listed or "none"
 
 
 def pack_scalar(value: Any, type_name: str, index: int) -> bytes:

@@ -12,7 +12,7 @@ from ..errors import LaunchError
 from ..interp.memory import AddressSpace
 from ..runtime.arrays import PointerTable, address
 from ..runtime.dtypes import holds, name_of
-from ..runtime.scalars import describe, mismatch, pack_scalar
+from ..runtime.scalars import describe, mismatch, pack_scalar, wrong_count
 from ..runtime.tensor_map import BYTES, TensorMap
 from .code.program import Code
 from .machine.storage import Bytes
@@ -89,10 +89,7 @@ def typed(parameters: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """Arguments of a kernel of the IR, whose parameters' types are known by name (`ptr<f16>`,
     `i32`): arrays are checked, scalars made bytes."""
     if len(args) != len(parameters):
-        raise LaunchError(
-            f"the kernel has {len(parameters)} parameters, {len(args)} arguments were given",
-            remedy=f"parameters: {', '.join(parameters)}",
-        )
+        raise wrong_count(parameters, len(args))
     return [
         _typed(value, name, k) for k, (value, name) in enumerate(zip(args, parameters, strict=True))
     ]
