@@ -16,6 +16,7 @@ from tileir.ir import (
     Block,
     FlatSymbolRefAttr,
     FunctionType,
+    IndexType,
     InsertionPoint,
     IntegerAttr,
     Operation,
@@ -112,7 +113,8 @@ def _check_parameters(ctx: Lowering, kernel: Operation, types: Sequence[Type]) -
     """Asks for the PTX version that can pass so many parameters."""
     size = 0
     for type_ in types:
-        width = 8 if str(type_).startswith("!llvm.ptr") else max(1, ctx.width(type_) // 8)
+        pointer = isinstance(type_, IndexType) or str(type_).startswith("!llvm.ptr")
+        width = 8 if pointer else max(1, ctx.width(type_) // 8)
         size = -(-size // width) * width + width
     if size > _MOST_PARAMETER_BYTES:
         name = StringAttr(kernel.attributes["sym_name"]).value

@@ -4,7 +4,7 @@
 
 // CHECK: #nvvm.target<{{.*}}features = "+ptx83"
 // CHECK-DAG: llvm.mlir.global internal @[[TAKEN:.*]]() {addr_space = 1 : i32, alignment = 4 : i64} : !llvm.array<1024 x i8>
-// CHECK-DAG: llvm.mlir.global internal @[[PLACES:tensor_maps_1]]() {addr_space = 1 : i32, alignment = 128 : i64} : !llvm.array<131072 x i8>
+// CHECK-DAG: llvm.mlir.global internal @[[PLACES:__tileir_tensor_maps_1]]() {addr_space = 1 : i32, alignment = 128 : i64} : !llvm.array<131072 x i8>
 module attributes {tile_gpu.target = "sm_90a"} {
   gpu.module @kernels {
     // CHECK-LABEL: gpu.func @maps
