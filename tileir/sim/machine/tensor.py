@@ -134,7 +134,7 @@ class TensorLoad(TensorCopy):
     """A box from global to shared memory, of one block or several; elements outside are filled."""
 
     def __init__(self, *arguments: Any, mbarriers: list[int], map_address: int = 0):
-        super().__init__(*arguments, map_address)
+        super().__init__(*arguments, map_address=map_address)
         self.mbarriers = mbarriers
 
     def _read(self, launch: Launch) -> None:
@@ -167,7 +167,7 @@ class TensorStore(TensorCopy):
 
     def __init__(self, *arguments: Any, function: Callable[[Array, Array], Array] | None = None,
                  dtype: np.dtype[Any] | None = None, map_address: int = 0):  # fmt: skip
-        super().__init__(*arguments, map_address)
+        super().__init__(*arguments, map_address=map_address)
         self.function = function
         self.kind = "bulk.tensor" if function is None else "bulk.tensor.reduce"
         self._dtype = dtype or np.dtype(f"uint{8 * self.box.itemsize}")
