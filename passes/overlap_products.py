@@ -24,10 +24,10 @@ from tileir.compiler.ir_util import has_flag, keyword
 from tileir.compiler.tile_types import is_buffer_type
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
-from tileir.passes.analysis.operand_loads import loads_of_rounds
+from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, replace_op, walk
 
 #: The round that arrives, the one that is computed and the one before it.
 _SMALLEST_RING = 3
@@ -53,12 +53,17 @@ class OverlapProducts(ModulePass):
 def _overlapping(loop: OpView, capacity: int) -> list[tile_gpu.DotOp]:
     """All products of the loop, if they can stay in flight; else none."""
     products = [op for op in walk(loop.operation) if isinstance(op, tile_gpu.DotOp)]
-    loads = loads_of_rounds(loop)
+    loads = [load for load in loads_of_rounds(loop) if _arrives_as_it_is(load)]
     copied = {load.result for load in loads}
     if capacity < _SMALLEST_RING * sum(load.buffer.stage_bytes for load in loads):
         return []
     stay = all(_only_accumulates(p, loop) and _reads(p, copied, loop) for p in products)
     return products if stay else []
+
+
+def _arrives_as_it_is(load: OperandLoad) -> bool:
+    """Whether asynchronous copies alone bring an operand; rounded ones come by tensor accesses."""
+    return load.rounding is None or load.suits_tensor_access
 
 
 def _only_accumulates(product: tile_gpu.DotOp, loop: OpView) -> bool:
@@ -92,6 +97,14 @@ def _inside(value: Value, loop: OpView) -> bool:
             return True
         parent = parent.operation.parent
     return False
+
+
+def remove_waits(kernel: Operation) -> None:
+    """Undoes the pass for products that are no longer in flight, except for the branches around
+    loops."""
+    for op in list(walk(kernel)):
+        if isinstance(op, tile_gpu.DotWaitOp):
+            replace_op(op, *op.operation.operands)
 
 
 class _Rewrite:

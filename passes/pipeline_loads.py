@@ -55,7 +55,7 @@ class PipelineLoads(ModulePass):
                 self._pipeline(loop, capacity)
 
     def _pipeline(self, loop: OpView, capacity: int) -> None:
-        copies = loads_of_rounds(loop)
+        copies = [load for load in loads_of_rounds(loop) if load.rounding is None]
         if not copies:
             return
         in_flight = any(has_flag(product, "in_flight") for product in _products(copies))
@@ -192,8 +192,7 @@ class _Ring:
                 stage = self._stage(buffer, read_stage)
                 copy.result.replace_all_uses_with(stage)
         for copy in self.copies:
-            copy.to_shared.operation.erase()
-            copy.load.operation.erase()
+            copy.erase()
         for old, new in zip(self.body.arguments, body.arguments, strict=False):
             old.replace_all_uses_with(new)
         for op in list(self.body):

@@ -17,6 +17,7 @@ from tileir.compiler.tile_types import operand_buffer, operand_of, tile_info, ti
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import memory_order
+from tileir.passes.analysis.operand_loads import rounds_to_tf32
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, walk
@@ -85,6 +86,8 @@ def _memory_order(value: Value) -> tuple[int, ...]:
     """The dimensions from slowest to fastest, as the tile lies in global memory; those of a matrix
     come last."""
     rank, load = len(tile_of(value).shape), defining_op(value)
+    if load is not None and rounds_to_tf32(value):
+        load = defining_op(load.operation.operands[0])
     if isinstance(load, tile_gpu.LoadOp):
         order = memory_order(load, rank)
         if order[:-2] == tuple(range(rank - 2)):

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_op, int_attr, keyword
-from tileir.compiler.tile_types import BufferInfo, buffer_info
+from tileir.compiler.ir_util import defining_op, int_attr, keyword, text_attr
+from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
@@ -22,9 +22,14 @@ _PURE = ("arith.", "llvm.getelementptr", "llvm.ptrtoint")
 
 @dataclass(frozen=True)
 class OperandLoad:
-    """A load whose only use is to become a buffer."""
+    """A load whose only use is to become a buffer.
+
+    `rounding` stands between the two where f32 becomes tf32, which tensor memory accesses do on
+    the way, and other copies do not.
+    """
 
     load: tile_gpu.LoadOp
+    rounding: OpView | None
     to_shared: OpView
     buffer: BufferInfo
 
@@ -42,15 +47,36 @@ class OperandLoad:
         """Whether a tensor memory access can do the load."""
         return self.buffer.swizzle > 0 and int_attr(self.load, "alignment") >= _TENSOR_ALIGNMENT
 
+    def erase(self) -> None:
+        """Removes the operations from the load to the buffer, which nothing uses any more."""
+        for op in (self.to_shared, self.rounding, self.load):
+            if op is not None:
+                op.operation.erase()
+
 
 def operand_loads(op: Operation | OpView) -> Iterator[OperandLoad]:
     """The loads inside `op` that can be copied asynchronously, in order."""
     for inner in walk(op.operation):
         if inner.operation.name != "tile_gpu.to_shared":
             continue
-        load = defining_op(inner.operation.operands[0])
+        source = inner.operation.operands[0]
+        rounding = defining_op(source) if rounds_to_tf32(source) else None
+        load = defining_op(source if rounding is None else rounding.operation.operands[0])
         if isinstance(load, tile_gpu.LoadOp) and _can_be_copied(load):
-            yield OperandLoad(load, inner, buffer_info(inner.operation.results[0].type))
+            buffer = buffer_info(inner.operation.results[0].type)
+            yield OperandLoad(load, rounding, inner, buffer)
+
+
+def rounds_to_tf32(value: Value) -> bool:
+    """Whether a tile is f32 rounded to the nearest tf32, for a single use."""
+    op = defining_op(value)
+    return (
+        op is not None
+        and op.operation.name == "tile_gpu.ftof"
+        and text_attr(op, "rounding") == "rn"
+        and (tile_of(op.operation.operands[0]).element, tile_of(value).element) == ("f32", "tf32")
+        and len(list(value.uses)) == 1
+    )
 
 
 def _can_be_copied(load: tile_gpu.LoadOp) -> bool:

@@ -18,7 +18,7 @@ from tileir.passes.convert_tile_gpu.shared_memory import address, load_elements
 #: Numbers of element types and swizzle modes in `tensormap.replace`.
 _ELEMENT_TYPES = {
     "i1": 0, "i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 2, "i64": 4,
-    "f16": 6, "f32": 7, "tf32": 7, "f64": 9, "bf16": 10,
+    "f16": 6, "f32": 7, "f64": 9, "bf16": 10, "tf32": 11,
 }  # fmt: skip
 _PTX_VERSION = 83
 _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}

@@ -26,11 +26,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import has_flag
 from tileir.compiler.target import Target
 from tileir.ir import Block, InsertionPoint, Operation, OpView
+from tileir.passes.analysis.operand_loads import operand_loads
 from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
+from tileir.passes.overlap_products import remove_waits
 from tileir.passes.specialize_warps.block_pairs import pair_blocks
 from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
@@ -38,7 +41,7 @@ from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
 from tileir.passes.specialize_warps.remarks import remark_division
 from tileir.passes.specialize_warps.stores import replace_stores
-from tileir.passes.walk import kernels
+from tileir.passes.walk import kernels, walk
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumer warpgroups,
 #: where the even share of a block's registers is not enough for consumers.
@@ -60,11 +63,26 @@ class SpecializeWarps(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            plan = Plan.of(kernel, target, self.stages)
+            plan = Plan.of(kernel, target, self.stages) or self._landed(kernel, target)
             if plan is not None and is_managed(module):
                 plan = self._in_pairs(kernel, target, plan)
             if plan is not None:
                 _specialize(kernel, plan)
+
+    def _landed(self, kernel: Operation, target: Target) -> Plan | None:
+        """The plan with fewer stages for products that wait where they are instead of staying in
+        flight; they also do where there is no plan, but tiles that no other copies bring."""
+        flying = [op for op in walk(kernel) if has_flag(op, "in_flight")]
+        unit = [op.operation.attributes["in_flight"] for op in flying]
+        for op in flying:
+            del op.operation.attributes["in_flight"]
+        plan = Plan.of(kernel, target, self.stages) if flying else None
+        if plan is not None or any(load.rounding for load in operand_loads(kernel)):
+            remove_waits(kernel)
+            return plan
+        for op, attribute in zip(flying, unit, strict=True):
+            op.operation.attributes["in_flight"] = attribute
+        return None
 
     def _in_pairs(self, kernel: Operation, target: Target, plan: Plan) -> Plan | None:
         """The plan for blocks that may come in pairs, if that suits; otherwise the one given."""

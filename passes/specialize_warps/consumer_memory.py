@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileir.compiler.tile_types import TileInfo, buffer_info, tile_info, tile_of
 from tileir.compiler.wgmma import WarpgroupGrid, accumulator_layout
 from tileir.dialects import tile_gpu
-from tileir.ir import Operation, OpView
+from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import SECTOR_BYTES, wastes_no_sectors
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import walk
@@ -36,15 +36,20 @@ def _converted(op: OpView, num_warps: int) -> TileInfo | None:
         return tile_info(op.value.type)
     if isinstance(op, tile_gpu.StoreOp):
         return None if _stays(op, tile_of(op.value), SECTOR_BYTES, num_warps) else tile_of(op.value)
-    if isinstance(op, tile_gpu.LoadOp) and not _is_operand(op):
+    if isinstance(op, tile_gpu.LoadOp) and not _is_operand(op.result):
         info = tile_of(op.result)
         return None if _stays(op, info, SECTOR_BYTES // 2, num_warps) else info
     return None
 
 
-def _is_operand(load: tile_gpu.LoadOp) -> bool:
+def _is_operand(tile: Value) -> bool:
     """Whether a tile only becomes an operand of a product, in shared memory."""
-    return all(use.owner.operation.name == "tile_gpu.to_shared" for use in load.result.uses)
+    users = [use.owner.operation for use in tile.uses]
+    return all(
+        user.name == "tile_gpu.to_shared"
+        or (user.name == "tile_gpu.ftof" and _is_operand(user.results[0]))
+        for user in users
+    )
 
 
 def _stays(op: OpView, info: TileInfo, least: int, num_warps: int) -> bool:

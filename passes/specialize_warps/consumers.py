@@ -73,8 +73,7 @@ class Consumers:
             fetch.load.result.replace_all_uses_with(stage_of(b, fetch.buffer, at.stage))
         self.left.remove(ring)
         for fetch in ring.fetches:
-            fetch.load.to_shared.operation.erase()
-            fetch.load.load.operation.erase()
+            fetch.load.erase()
         if not ring.in_flight:
             b.point = _after(users[-1], block)
             self._give_back(b, [stage_of(b, ring.empty, at.stage)])

@@ -153,7 +153,8 @@ class Plan:
         fixed = sum(ring.bytes for ring in self.rings if not _in_loop(ring))
         fixed += sum(store.ring.bytes for store in self.stores)
         elsewhere = {store.store.operation for store in self.stores}
-        elsewhere |= {f.load.to_shared.operation for ring in self.rings for f in ring.fetches}
+        loads = [fetch.load for ring in self.rings for fetch in ring.fetches]
+        elsewhere |= {op.operation for load in loads for op in (load.load, load.to_shared)}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
         room = self.target.shared_bytes - fixed

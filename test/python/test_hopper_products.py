@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gemm_support import LAUNCHES, Gemm, Product, assert_fast, compiled, numpy_type
+from gemm_support import (
+    LAUNCHES,
+    Gemm,
+    Product,
+    assert_fast,
+    compiled,
+    numpy_type,
+    simulate,
+)
 
 import tileir
 
@@ -32,6 +40,7 @@ LARGE = [
     Gemm(128, 128, 128, FP8, "bf16", "k", promote=True),
     Gemm(128, 256, 128, FP8, "bf16", "k", promote=True),
     Gemm(128, 256, 32, "tf32", "", "k"),
+    Gemm(128, 256, 32, "f32", "", "k"),
 ]
 
 
@@ -95,6 +104,43 @@ def test_signs(signs):
     text = gemm.text().replace("signed signed", " ".join(signs))
     tileir.run(text, gemm.name, (1, 1, 1), args, backend="sim", target="sm_90a")
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32).T)
+
+
+# ---- f32 rounded to tf32 -------------------------------------------------------------------------
+
+
+def rounded(x: np.ndarray) -> np.ndarray:
+    """f32 to 10 bits of mantissa, to nearest, ties to even."""
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    return np.ldexp(np.rint(np.ldexp(mantissa, 11)), exponent - 11)
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+def test_rounding_to_tf32_on_the_way(launch):
+    """Tensor accesses round; an identity matrix shows to what. Every value is a tie or near one."""
+    gemm = Gemm(64, 32, 32, "f32", b="k", divisor=16)
+    r = np.random.default_rng(0)
+    near = r.integers(-1, 2, (64, 32))
+    a = (1 + r.integers(0, 1 << 10, (64, 32)) / 1024 + (4096 + near) * 2.0**-23).astype(np.float32)
+    b, c = np.eye(32, dtype=np.float32), np.full((64, 32), np.nan, np.float32)
+    args = [x for y in (a, b, c) for x in (y, *y.shape, y.shape[1], 1)]
+    program = compiled(gemm, launch)
+    assert "cp.async.bulk.tensor" in program.ptx and "cvt.rna.tf32" not in program.ptx
+    simulate(program, (1, 1, 1), args)
+    np.testing.assert_array_equal(c, rounded(a))
+
+
+def test_rounding_to_tf32_without_tensor_accesses():
+    """Rows that are no multiples of 16 bytes are rounded in registers."""
+    gemm = Gemm(64, 32, 32, "f32", b="k", divisor=1)
+    r = np.random.default_rng(0)
+    a = r.standard_normal((64, 35)).astype(np.float32)
+    b, c = np.eye(32, 35, dtype=np.float32), np.full((64, 32), np.nan, np.float32)
+    args = [x for y in (a, b, c) for x in (y, *y.shape, y.shape[1], 1)]
+    program = compiled(gemm)
+    assert "cp.async.bulk.tensor" not in program.ptx
+    simulate(program, (1, 1, 1), args)
+    np.testing.assert_array_equal(c, rounded(a[:, :32]))
 
 
 # ---- the left operand in registers ---------------------------------------------------------------

@@ -83,6 +83,21 @@ def test_types_and_fill(dtype, fill):
     np.testing.assert_array_equal(got.astype(float), want.astype(float))
 
 
+#: What an H200 made of them: ties to even, overflow, NaN, subnormals.
+ROUNDED_TO_TF32 = {
+    0x3F801000: 0x3F800000, 0x3F803000: 0x3F804000, 0xBF801000: 0xBF800000, 0x3F800FFF: 0x3F800000,
+    0x3F801001: 0x3F802000, 0x3F803001: 0x3F804000, 0x7F7FFFFF: 0x7F800000, 0x7F7FEFFF: 0x7F7FE000,
+    0xFF7FFFFF: 0xFF800000, 0x7F800000: 0x7F800000, 0x7FC00000: 0x7FFFE000, 0x7F800001: 0x7FFFE000,
+    0x00001000: 0x00000000, 0x00001001: 0x00002000, 0x007FFFFF: 0x00800000, 0x80000001: 0x80000000,
+}  # fmt: skip
+
+
+def test_tf32_is_rounded():
+    given = np.array([list(ROUNDED_TO_TF32)], np.uint32).view(np.float32)
+    loaded = load_box(given, (1, 16), (0, 0), dtype="tf32")
+    assert loaded.view(np.uint32).tolist() == list(ROUNDED_TO_TF32.values())
+
+
 def test_steps_inside_the_box():
     tensor = np.arange(40 * 64, dtype=np.uint32).reshape(40, 64)
     size, out = 4 * 16 * 4, np.zeros(64, np.uint32)  # the steps along dimension 0 do not count

@@ -11,7 +11,7 @@ from .tensor_map import BYTES, TensorMap
 _TYPES = {
     "i1": "UINT8", "i8": "UINT8", "u8": "UINT8", "i16": "UINT16", "u16": "UINT16",
     "i32": "INT32", "u32": "UINT32", "i64": "INT64", "u64": "UINT64",
-    "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "tf32": "FLOAT32", "f64": "FLOAT64",
+    "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "tf32": "TFLOAT32", "f64": "FLOAT64",
     "f8E4M3FN": "UINT8", "f8E5M2": "UINT8", "f8E8M0FNU": "UINT8", "f4E2M1FN": "UINT8",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...runtime.dtypes import element
 from ...runtime.tensor_map import TensorMap
+from ..numerics.fragments import round_tf32
 from .asynchronous import Operation, slots_of
 from .cohort import Array
 from .faults import ThreadFault
@@ -131,7 +132,8 @@ class TensorCopy(Operation):
 
 
 class TensorLoad(TensorCopy):
-    """A box from global to shared memory, of one block or several; elements outside are filled."""
+    """A box from global to shared memory, of one block or several; elements outside are filled, and
+    elements of tf32 rounded from the f32 that memory holds."""
 
     def __init__(self, *arguments: Any, mbarriers: list[int], map_address: int = 0):
         super().__init__(*arguments, map_address=map_address)
@@ -145,6 +147,8 @@ class TensorLoad(TensorCopy):
         data = flat[(offset - lead) // self.box.itemsize]
         if not self.box.inside.all():
             data = np.where(self.box.inside, data, _fill(self.tensor, unsigned))
+        if self.tensor.dtype == "tf32":
+            data = round_tf32(data)
         self._data = np.ascontiguousarray(data)
 
     def _write(self, launch: Launch) -> None:

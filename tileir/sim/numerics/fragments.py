@@ -35,6 +35,14 @@ def cut_tf32(x: Array) -> Array:
     return (x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
+def round_tf32(bits: Array) -> Array:
+    """The bits of f32 rounded to the nearest tf32, ties to even, as tensor copies of an H200 do:
+    what is too large becomes infinite, every NaN the same."""
+    is_nan = bits & np.uint32(0x7FFFFFFF) > np.uint32(0x7F800000)
+    nearest = bits + np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
+    return np.where(is_nan, np.uint32(0x7FFFE000), nearest & np.uint32(0xFFFFE000))
+
+
 def elements(registers: Sequence[Array], type_: Type) -> Array:
     """[n, 32, registers, per] of registers [n, 32], as float64 (int64 for 4-bit integers)."""
     stacked = np.stack(registers, axis=-1)
