@@ -188,6 +188,10 @@ def test_blocks_of_a_cluster_that_end_too_early():
     match = "ends while this access from another block may still have to touch its shared memory"
     meet = "barrier.cluster.arrive; barrier.cluster.wait;"
     planted(body, meet, "", match, [OUT], grid=2, threads=1, cluster=2)
+    # To arrive is not enough.
+    planted(body, meet, "barrier.cluster.arrive;", match, [OUT], grid=2, threads=1, cluster=2)
+    lonely = "barrier.cluster.wait without an arrive before it"
+    planted(body, meet, "barrier.cluster.wait;", lonely, [OUT], grid=2, threads=1, cluster=2)
     # Without the first one, the value may not be there.
     first = body.replace("%%", meet).replace(meet, "%%", 1)
     planted(first, meet, "", "race on|uninitialised", [OUT], grid=2, threads=1, cluster=2)

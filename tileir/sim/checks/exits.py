@@ -15,7 +15,7 @@ from ..machine.bulk import BulkCopy
 from ..machine.faults import ThreadFault
 from ..machine.storage import SharedMemory
 from ..machine.tensor import TensorStore
-from ..observer import Access, AsyncAccess, MbarrierEvent, Observer
+from ..observer import Access, AsyncAccess, MbarrierEvent, Observer, Order
 from ..order.clocks import COLUMN_MASK
 from ..order.happens_before import HappensBefore
 from ..order.knowledge import Gathered
@@ -39,10 +39,12 @@ class Exits(Observer):
     def launch_started(self, launch: Launch) -> None:
         self._launch = launch
         self._touched: dict[int, dict[int, tuple[int, Instruction]]] = {}
+        self._settled: dict[int, dict[int, int]] = {}
         self._known: dict[int, Gathered] = {}
 
     def block_started(self, slot: int, block: tuple[int, int, int]) -> None:
         self._touched[slot] = {}
+        self._settled[slot] = {}
         self._known.pop(slot, None)
 
     # --- what touches a block --------------------------------------------------------------------
@@ -92,8 +94,24 @@ class Exits(Observer):
             return
         threads = self._order.knowledge.layout.threads
         for one in range(slot, slot + self._launch.cluster_size):
-            left = {column: x for column, x in self._touched[one].items() if column >= threads}
-            self._touched[one] = left
+            self._settled[one] = {
+                column: epoch
+                for column, (epoch, _) in self._touched[one].items()
+                if column < threads
+            }
+
+    def barrier_left(
+        self, number: Array, order: Order, site: Instruction, warps: Array, active: Array | None
+    ) -> None:
+        """A block with a thread behind that barrier has waited for them."""
+        if number[0] >= 0:
+            return
+        for slot in np.unique(warps // self._launch.warps_per_block).tolist():
+            touched = self._touched[slot]
+            for column, epoch in self._settled[slot].items():
+                if touched.get(column, (None,))[0] == epoch:
+                    del touched[column]
+            self._settled[slot] = {}
 
     # --- the end ---------------------------------------------------------------------------------
 

@@ -75,6 +75,12 @@ class ClusterBarrier:
 
     def wait(self, w: Cohort, site: Instruction, following: int) -> bool:
         """Whether all warps of `w` may go on; those that must wait are kept here."""
+        early = self._phase[w.warps] == self._waited[w.warps]
+        if early.any():
+            raise ThreadFault(
+                "barrier.cluster.wait without an arrive before it",
+                thread=int(w.threads[early][0, 0]),
+            )
         through = self._through(w)
         self._leave(w, through, site)
         if through.all():
