@@ -145,6 +145,7 @@ def test_a_worker_that_is_killed_is_replaced() -> None:
         worker.run("ptx", bytecode(VALID))
         assert worker._process is not None
         os.kill(worker._process.pid, signal.SIGKILL)
+        worker._process.wait(timeout=10)
         assert ".entry k0" in worker.run("ptx", bytecode(VALID))
     finally:
         worker.stop()
