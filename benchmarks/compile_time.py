@@ -77,7 +77,7 @@ def measure(file: Path, target: str, runs: int) -> dict[str, float]:
     stages: dict[str, list[float]] = {}
 
     def compile_warm() -> None:
-        program = tileir.compile(file, target=target)
+        program = tileir.compile(file, target=target, cache=False)
         assert program.cubin, "a cubin was made"
         for stage, seconds in program.timings.items():
             stages.setdefault(stage, []).append(seconds)
@@ -92,6 +92,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--target", default="sm_90a")
     options = parser.parse_args()
+    ratios: list[float] = []
     width = max(len(file.stem) for file in options.files)
     titles: list[str] = []
     for file in options.files:
@@ -104,6 +105,10 @@ def main() -> int:
             titles = list(row)
             print(f"{'ms':<{width}}  " + "  ".join(f"{title:>9}" for title in titles))
         print(f"{file.stem:<{width}}  " + "  ".join(f"{row[title]:9.1f}" for title in titles))
+        if "tileiras" in row:
+            ratios.append(row["warm"] / row["tileiras"])
+    if ratios:
+        print(f"median of warm / tileiras: {statistics.median(ratios):.2f}")
     return 0
 
 
