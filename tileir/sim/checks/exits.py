@@ -31,13 +31,19 @@ _CLUSTER = "a barrier of the cluster before the block ends"
 
 
 class Exits(Observer):
-    """Keeps, for each slot, the last access of each agent to its shared memory from outside."""
+    """Keeps, for each slot, the last access of each agent to its shared memory from outside.
+
+    `_copies` int64[threads] is the last epoch of each thread's cp.async copies, `_copy` the last
+    instruction that made any.
+    """
 
     def __init__(self, order: HappensBefore):
         self._order = order
 
     def launch_started(self, launch: Launch) -> None:
         self._launch = launch
+        self._copies = np.zeros(launch.live.size, np.int64)
+        self._copy: Instruction | None = None
         self._touched: dict[int, dict[int, tuple[int, Instruction]]] = {}
         self._settled: dict[int, dict[int, int]] = {}
         self._known: dict[int, Gathered] = {}
@@ -46,6 +52,11 @@ class Exits(Observer):
         self._touched[slot] = {}
         self._settled[slot] = {}
         self._known.pop(slot, None)
+        self._copies[self._threads(slot)] = 0
+
+    def _threads(self, slot: int) -> slice:
+        per_block = self._launch.warps_per_block * 32
+        return slice(slot * per_block, (slot + 1) * per_block)
 
     # --- what touches a block --------------------------------------------------------------------
 
@@ -53,14 +64,13 @@ class Exits(Observer):
         if not isinstance(access.storage, SharedMemory):
             return
         agents, epochs = self._order.operations.record(operation, access)
-        slots = access.offset[:: max(1, len(access.offset) - 1)] // self._launch.shared.stride
         if access.owner is not None:
-            slots = access.offset // self._launch.shared.stride
-        columns = (agents & COLUMN_MASK).tolist()
-        for slot in set(slots.tolist()):
-            latest = self._touched[slot]
-            for column, epoch in zip(columns, epochs.tolist(), strict=True):
-                latest[column] = (max(epoch, latest.get(column, (0,))[0]), operation.site)
+            self._copies[access.owner] = np.maximum(self._copies[access.owner], epochs)
+            self._copy = operation.site
+            return
+        column, epoch = int(agents[0]) & COLUMN_MASK, int(epochs[0])
+        latest = self._touched[int(access.offset[0]) // self._launch.shared.stride]
+        latest[column] = max(epoch, latest.get(column, (0,))[0]), operation.site
 
     def access(self, access: Access) -> None:
         if access.space != "shared" or self._launch.cluster_size == 1:
@@ -121,7 +131,8 @@ class Exits(Observer):
         slots = threads // 32 // per_block
         for slot in np.unique(slots).tolist():
             mine = threads[slots == slot]
-            if not self._touched[slot] and self._launch.cluster_size == 1:
+            alone = self._launch.cluster_size == 1 and not self._touched[slot]
+            if alone and not self._copies[self._threads(slot)].any():
                 continue
             if slot not in self._known:
                 self._known[slot] = self._order.knowledge.gathered(int(mine[0]))
@@ -132,12 +143,25 @@ class Exits(Observer):
             if _needs_shared(operation):
                 self._fail(operation.site, slot, operation.threads)
         known = self._known.pop(slot, None)
+        self._check_copies(slot, known)
         per_cluster = self._order.knowledge.layout.threads
         for column, (epoch, site) in self._touched[slot].items():
             reached = int(known.row[column]) if known and column < len(known.row) else 0
             if reached < epoch:
                 from_thread = column < per_cluster
                 self._fail(site, slot, None, remote=from_thread)
+
+    def _check_copies(self, slot: int, known: Gathered | None) -> None:
+        layout, threads = self._order.knowledge.layout, self._threads(slot)
+        copies = self._copies[threads]
+        if not copies.any():
+            return
+        first = layout.threads + slot % self._launch.cluster_size * len(copies)
+        row = np.zeros(first + len(copies)) if known is None else known.row
+        missing = copies > row[first : first + len(copies)]
+        if missing.any():
+            assert self._copy is not None
+            self._fail(self._copy, slot, np.array([threads.start + int(missing.argmax())]))
 
     def _fail(self, site: Instruction, slot: int, threads: Any, remote: bool = False) -> NoReturn:
         what = "this access from another block" if remote else "this asynchronous operation"

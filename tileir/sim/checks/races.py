@@ -11,6 +11,7 @@ from typing import NoReturn
 from ..machine.faults import ThreadFault
 from ..machine.storage import SharedMemory
 from ..order.accesses import Accesses, Conflict
+from ..order.clocks import INSTANCE_SHIFT
 from ..order.happens_before import HappensBefore
 from ..order.names import Names
 
@@ -45,8 +46,11 @@ def _remedy(conflict: Conflict, order: HappensBefore) -> str:
     mine = int(knowledge.agent[conflict.thread])
     if conflict.earlier.kind in ("read", "write"):
         return _AWAIT
-    if mine >> 5 == conflict.agent >> 5:
+    if mine // 32 == conflict.agent // 32:
         return _IN_WARP
-    if isinstance(conflict.storage, SharedMemory) or mine >> 16 == conflict.agent >> 16:
+    if (
+        isinstance(conflict.storage, SharedMemory)
+        or mine >> INSTANCE_SHIFT == conflict.agent >> INSTANCE_SHIFT
+    ):
         return _IN_BLOCK
     return _BETWEEN_BLOCKS

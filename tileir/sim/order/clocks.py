@@ -29,7 +29,7 @@ Foreign = Mapping[int, Array]
 NOTHING = 0
 """The row of who knows nothing."""
 
-INSTANCE_SHIFT = 16
+INSTANCE_SHIFT = 18
 """An agent's number is `instance << INSTANCE_SHIFT | column`."""
 COLUMN_MASK = (1 << INSTANCE_SHIFT) - 1
 
