@@ -20,9 +20,7 @@ _TF32_CAPABILITY = 90
 def _ftof(ctx: Lowering, op: OpView) -> None:
     source, result = (_element(v) for v in (op.operation.operands[0], op.operation.results[0]))
     rounding = text_attr(op, "rounding")
-    count = len(ctx.flat_types(op.operation.results))
-    values = ctx.registers(op.operation.operands[0], count)
-    ctx.set(op, [convert(ctx, v, source, result, rounding) for v in values])
+    ctx.each(op, lambda given: convert(ctx, given[0], source, result, rounding))
 
 
 def _element(value: Value) -> str:

@@ -9,7 +9,8 @@ from tileir.compiler.ir_util import int_list, keyword, text_attr
 from tileir.compiler.tile_types import tile_info, tile_of
 from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
-from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+from tileir.passes.convert_tile_gpu.deferred import computed_when_stored
+from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
 
 
 @lowers("arith.constant")
@@ -74,7 +75,9 @@ def _extract_scalar(ctx: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.reshape")
 def _reshape(ctx: Lowering, op: OpView) -> None:
     """Registers are numbered row-major over the digits, and those have kept their order."""
-    ctx.set(op, ctx.fragment(op.operation.operands[0]).registers)
+    source = ctx.fragment(op.operation.operands[0])
+    result = op.operation.results[0]
+    ctx.fragments[result] = Fragment(tile_of(result), source.registers)
 
 
 @lowers("tile_gpu.broadcast")
@@ -82,11 +85,14 @@ def _broadcast(ctx: Lowering, op: OpView) -> None:
     source = ctx.fragment(op.operation.operands[0])
     info = tile_of(op.operation.results[0])
     unit = [size == 1 for size in source.info.shape]
-    registers = [
-        source.at(tuple(0 if one else x for one, x in zip(unit, offset, strict=True)))
+    places = [
+        tuple(0 if one else x for one, x in zip(unit, offset, strict=True))
         for offset in info.layout.register_offsets
     ]
-    ctx.set(op, registers)
+    if computed_when_stored(op.operation.results[0]):
+        ctx.defer(op, lambda i: source.at(places[i]), lambda i: source.prepare(places[i]))
+    else:
+        ctx.set(op, [source.at(place) for place in places])
 
 
 @lowers("tile_gpu.permute")
@@ -160,13 +166,6 @@ def _parts(ctx: Lowering, value: Value, count: int, width: int) -> list[Value]:
 # ---- arithmetic -------------------------------------------------------------------------------
 
 
-def _each(ctx: Lowering, op: OpView) -> list[list[Value]]:
-    """The operands of each application of an elementwise operation."""
-    count = len(ctx.flat_types(op.operation.results))
-    operands = [ctx.registers(o, count) for o in op.operation.operands]
-    return [list(each) for each in zip(*operands, strict=True)]
-
-
 def _result_type(ctx: Lowering, op: OpView):
     return ctx.flat_types(op.operation.results)[0]
 
@@ -176,18 +175,16 @@ def _call(ctx: Lowering, op: OpView) -> None:
     callee = text_attr(op, "callee")
     result = _result_type(ctx, op)
     if callee.startswith("llvm."):
-        ctx.set(
-            op, [ctx.call_intrinsic(callee, each, result).results[0] for each in _each(ctx, op)]
-        )
+        ctx.each(op, lambda given: ctx.call_intrinsic(callee, given, result).results[0])
         return
-    applications = _each(ctx, op)
-    declare_function(ctx, callee, [v.type for v in applications[0]], result)
+    declare_function(ctx, callee, [ctx.flat_types([o])[0] for o in op.operation.operands], result)
+    count = len(op.operation.operands)
     attributes = {
         "callee": FlatSymbolRefAttr.get(callee),
-        "operandSegmentSizes": ctx.builder.attribute(f"array<i32: {len(applications[0])}, 0>"),
+        "operandSegmentSizes": ctx.builder.attribute(f"array<i32: {count}, 0>"),
         "op_bundle_sizes": ctx.builder.attribute("array<i32>"),
     }
-    ctx.set(op, [ctx.builder.op("llvm.call", each, result, attributes) for each in applications])
+    ctx.each(op, lambda given: ctx.builder.op("llvm.call", given, result, attributes))
 
 
 @lowers("tile_gpu.inline_ptx")
@@ -195,10 +192,7 @@ def _inline_ptx(ctx: Lowering, op: OpView) -> None:
     text = text_attr(op, "ptx")
     constraints = text_attr(op, "constraints")
     result = _result_type(ctx, op)
-    ctx.set(
-        op,
-        [ctx.asm(text, constraints, each, result, False).results[0] for each in _each(ctx, op)],
-    )
+    ctx.each(op, lambda given: ctx.asm(text, constraints, given, result, False).results[0])
 
 
 @lowers("tile_gpu.cast")
@@ -206,16 +200,16 @@ def _cast(ctx: Lowering, op: OpView) -> None:
     """The operation of arith of the same name; 8-bit floats already are the integers that a
     bitcast of them gives."""
     name, result = f"arith.{keyword(op, 'kind')}", _result_type(ctx, op)
-    ctx.set(
-        op,
-        [
-            x if name == "arith.bitcast" and x.type == result else ctx.builder.op(name, [x], result)
-            for (x,) in _each(ctx, op)
-        ],
-    )
+
+    def apply(given: list[Value]) -> Value:
+        if name == "arith.bitcast" and given[0].type == result:
+            return given[0]
+        return ctx.builder.op(name, given, result)
+
+    ctx.each(op, apply)
 
 
 @lowers("tile_gpu.select")
 def _select(ctx: Lowering, op: OpView) -> None:
     result = _result_type(ctx, op)
-    ctx.set(op, [ctx.builder.op("arith.select", each, result) for each in _each(ctx, op)])
+    ctx.each(op, lambda given: ctx.builder.op("arith.select", given, result))

@@ -20,6 +20,7 @@ from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.errors import ResourceError
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
+from tileir.passes.convert_tile_gpu.deferred import Deferred, computed_when_stored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
 Rule = Callable[["Lowering", Any], None]
@@ -53,7 +54,7 @@ class Fragment:
     """What one thread holds of a tile: a register for each of `layout.register_offsets`."""
 
     info: TileInfo
-    registers: tuple[Value, ...]
+    registers: Sequence[Value]
 
     @property
     def layout(self) -> Layout:
@@ -62,6 +63,10 @@ class Fragment:
     def at(self, offset: tuple[int, ...]) -> Value:
         """The register at coordinates relative to the thread's first element."""
         return self.registers[self.layout.register_at[offset]]
+
+    def prepare(self, offset: tuple[int, ...]) -> None:
+        """Starts what takes long for a register that is still to be computed."""
+        prepare(self.registers, self.layout.register_at[offset])
 
 
 @dataclass(frozen=True)
@@ -392,13 +397,34 @@ class Lowering:
 
     def elementwise(self, op: OpView) -> None:
         """The same operation on each register."""
-        old = op.operation
-        info = tile_of(old.results[0])
-        attributes = dict(old.attributes.items())
-        result = self.register_type(info.element)
-        count = info.layout.num_registers
-        operands = [self.registers(o, count) for o in old.operands]
-        name, create = old.name, self.builder.op
-        self.set(
-            op, [create(name, each, result, attributes) for each in zip(*operands, strict=True)]
-        )
+        name, attributes = op.operation.name, dict(op.operation.attributes.items())
+        result = self.register_type(tile_of(op.operation.results[0]).element)
+        self.each(op, lambda operands: self.builder.op(name, operands, result, attributes))
+
+    def defer(
+        self, op: OpView, compute: Callable[[int], Value],
+        start: Callable[[int], object] | None = None,
+    ) -> None:  # fmt: skip
+        """Sets the result of `op` to registers that are computed when they are asked for; `start`
+        does what takes long for one of them."""
+        info = tile_of(op.operation.results[0])
+        registers = Deferred(info.layout.num_registers, compute, start)
+        self.fragments[op.operation.results[0]] = Fragment(info, registers)
+
+    def each(self, op: OpView, apply: Callable[[list[Value]], Value]) -> None:
+        """Sets the result of an elementwise operation, from operands for one register each. What
+        only leaves by tensor memory accesses is computed when it is written, slice by slice."""
+        count = len(self.flat_types(op.operation.results))
+        operands = [self.registers(o, count) for o in op.operation.operands]
+
+        def compute(index: int) -> Value:
+            saved, self.builder.location = self.builder.location, op.location
+            value = apply([each[index] for each in operands])
+            self.builder.location = saved
+            return value
+
+        result = op.operation.results[0]
+        if is_tile_type(result.type) and computed_when_stored(result):
+            self.defer(op, compute, lambda index: [prepare(each, index) for each in operands])
+        else:
+            self.set(op, [compute(index) for index in range(count)])

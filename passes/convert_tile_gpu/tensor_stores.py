@@ -22,6 +22,9 @@ from tileir.passes.convert_tile_gpu.vectors import pack
 #: Named barriers of the warpgroups start here; those below belong to more threads.
 _FIRST_BARRIER = 3
 _GROUP_THREADS = 128
+#: Slices whose loads are started ahead; threads of so many warps have too few registers for that.
+_AHEAD = 1
+_TIGHT_WARPS = 12
 #: Rows and columns of a matrix of stmatrix.
 _MATRIX = 8
 
@@ -100,8 +103,20 @@ class _TensorStore:
             for row in range(0, self.rows, ROWS)
             for column in range(0, self.columns, self.box.shape[1])
         ]
+        ahead = _AHEAD if self.ctx.num_warps < _TIGHT_WARPS else 0
+        for corner in corners[:ahead]:
+            self._prepare(corner)
         for index, corner in enumerate(corners):
+            for following in corners[index + ahead : index + ahead + 1]:
+                self._prepare(following)
             self._store_slice(write, corner, index, len(corners))
+
+    def _prepare(self, corner: tuple[int, int]) -> None:
+        """Loads what the elements of a slice are still to be computed from."""
+        for half in (0, _MATRIX):
+            for column in range(0, self.box.shape[1], _MATRIX):
+                for i in (0, 1):
+                    self.tile.prepare((corner[0] + half, corner[1] + column + i))
 
     def _pending(self, index: int, count: int) -> int:
         """How many copies may be under way when slice `index` of `count` is written: those after

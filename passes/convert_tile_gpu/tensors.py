@@ -15,6 +15,7 @@ from tileir.compiler.tile_types import TileInfo, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.analysis.memory_accesses import TensorOp, access_vector, contiguous_dim
+from tileir.passes.convert_tile_gpu.deferred import loaded_when_stored
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.vectors import (
     both,
@@ -154,17 +155,27 @@ def _load(ctx: Lowering, op: tile_gpu.LoadOp) -> None:
     access = TensorAccess(ctx, op, info.layout, info.element_bytes)
     fill = padding_bits(keyword(op, "padding", "zero"), info.element)
     qualifier = memory_qualifier(op)
-    registers: list[Value | None] = [None] * info.layout.num_registers
-    for group in _groups(op, info):
+    registers: dict[int, Value] = {}
+    groups = {register: group for group in _groups(op, info) for register in group}
+
+    def register(index: int) -> Value:
+        """Loads a group when its first register is asked for."""
+        if index in registers:
+            return registers[index]
+        group = groups[index]
         offset = info.layout.register_offsets[group[0]]
         address, inside = access.address(offset), access.inside(offset)
         if qualifier:
             values = [ordered_load(ctx, address, info.element, inside, fill, qualifier)]
         else:
             values = load_vector(ctx, address, len(group), info.element, inside, fill)
-        for register, value in zip(group, values, strict=True):
-            registers[register] = value
-    ctx.set(op, [r for r in registers if r is not None])
+        registers.update(zip(group, values, strict=True))
+        return registers[index]
+
+    if loaded_when_stored(op):
+        ctx.defer(op, register)
+    else:
+        ctx.set(op, [register(index) for index in range(info.layout.num_registers)])
 
 
 @lowers("tile_gpu.store")

@@ -46,7 +46,8 @@ def assert_fast(program: Program) -> None:
 
 
 class Product:
-    """A product of small integers, of which every sum is exact in every type."""
+    """A product of small integers, of which every sum is exact in every type, and its epilogue
+    (`gelu` aside)."""
 
     def __init__(self, gemm: Gemm, m: int, n: int, k: int, seed: int = 0):
         r = np.random.default_rng(seed)
@@ -54,7 +55,16 @@ class Product:
         low, high = (-128, 128) if gemm.dtype == "i8" else (-3, 4)
         element = numpy_type(gemm.dtype)
         a, b = (r.integers(low, high, size) for size in ((m, k), (k, n)))
-        self.want = (a.astype(np.int64) @ b.astype(np.int64)).astype(numpy_type(gemm.output))
+        want = a.astype(np.int64) @ b.astype(np.int64)
+        #: arrays of the epilogue, in the order of the parameters
+        self.others = []
+        for word, size in (("bias", (n,)), ("residual", (m, n))):
+            if word in gemm.epilogue:
+                other = r.integers(-100, 101, size)
+                want += other
+                self.others.append(other.astype(numpy_type(gemm.output)))
+        want = np.maximum(want, 0) if "relu" in gemm.epilogue else want
+        self.want = want.astype(np.float64).astype(numpy_type(gemm.output))
         self.a = a.astype(element)
         self.b = np.ascontiguousarray((b.T if gemm.b == "k" else b).astype(element))
 
@@ -62,7 +72,7 @@ class Product:
         """The flat parameters, and the result among them, which the kernel is to fill."""
         c = np.full(self.shape, 77, numpy_type(self.gemm.output))
         args: list[Any] = []
-        for array in (self.a, self.b, c):
+        for array in (self.a, self.b, c, *self.others):
             args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
         return args, c
 

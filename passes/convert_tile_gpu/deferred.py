@@ -1,0 +1,99 @@
+"""Registers that are computed late.
+
+An epilogue of several steps on all registers of an accumulator needs as many again, which a thread
+does not have. Results that leave by tensor memory accesses are written in slices; what nothing but
+such a store sees is computed when its slice is, and loaded one slice ahead, so that registers are
+free again slice by slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import overload
+
+from tileir.compiler.ir_util import has_flag, keyword
+from tileir.dialects import tile_gpu
+from tileir.ir import OpView, Value
+
+#: Operations that give each register of their result from one of each operand, at most.
+_REGISTER_BY_REGISTER = (
+    "arith.",
+    "math.",
+    "tile_gpu.broadcast",
+    "tile_gpu.call",
+    "tile_gpu.cast",
+    "tile_gpu.ftof",
+    "tile_gpu.inline_ptx",
+    "tile_gpu.reshape",
+    "tile_gpu.select",
+)
+
+
+class Deferred(Sequence[Value]):
+    """`count` registers, each computed when it is first asked for. `prepare` starts what takes long
+    for one of them; by default that is to compute it."""
+
+    def __init__(
+        self,
+        count: int,
+        compute: Callable[[int], Value],
+        prepare: Callable[[int], object] | None = None,
+    ):
+        self._compute, self._prepare = compute, prepare
+        self._known: list[Value | None] = [None] * count
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @overload
+    def __getitem__(self, index: int) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Value]: ...
+    def __getitem__(self, index: int | slice) -> Value | list[Value]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        value = self._known[index]
+        if value is None:
+            value = self._known[index] = self._compute(index)
+        return value
+
+    def prepare(self, index: int) -> None:
+        if self._known[index] is not None:
+            return
+        if self._prepare is None:
+            self[index]
+        else:
+            self._prepare(index)
+
+
+def prepare(registers: Sequence[Value], index: int) -> None:
+    """Starts what takes long for a register, if that is still to be computed."""
+    if isinstance(registers, Deferred):
+        registers.prepare(index)
+
+
+def computed_when_stored(value: Value) -> bool:
+    """Whether only stores by tensor memory accesses see a tile, in the same block of code, perhaps
+    after operations on each register."""
+    uses = list(value.uses)
+    return bool(uses) and all(_defers(use.owner.operation.opview, value) for use in uses)
+
+
+def _defers(user: OpView, value: Value) -> bool:
+    op = user.operation
+    if op.block != value.owner.operation.block:
+        return False
+    if isinstance(user, tile_gpu.TmaStoreOp):
+        return True
+    return op.name.startswith(_REGISTER_BY_REGISTER) and computed_when_stored(op.results[0])
+
+
+def loaded_when_stored(load: tile_gpu.LoadOp) -> bool:
+    """Whether a load may be done as late as that: nothing orders it before a store. (Accesses that
+    touch the same memory and are not ordered are a race.)"""
+    ordered = has_flag(load, "scope") or keyword(load, "ordering", "weak") != "weak"
+    if ordered or not computed_when_stored(load.result):
+        return False
+    following = list(load.operation.block)
+    after = following[following.index(load.operation.opview) + 1 :]
+    return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)
