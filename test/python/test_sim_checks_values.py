@@ -147,7 +147,7 @@ PARTS = {
 @pytest.mark.parametrize(
     ("part", "wrong", "match"),
     [
-        ("wait", "", "%f0 is read while a wgmma that accumulates into it is in flight"),
+        ("wait", "", "%f0 is read while a wgmma .* is in flight, from PTX line .*wgmma.mma"),
         ("wait", "mov.f32 %f0, 0f00000000; wgmma.wait_group.sync.aligned 0;", "%f0 is written whi"),
         ("ready", "", "no wgmma.fence has come before this product"),
         ("ready", "wgmma.fence.sync.aligned; mov.f32 %f1, 0f00000000;", "%f1 has been used at PTX"),

@@ -25,7 +25,8 @@ is a wait on their group (`group_waited`) or on an mbarrier phase to which they 
 An observer that must follow values through registers (say, whether they are defined) sets
 `instruments` and overrides `emit_before` and `emit_after`: these add lines to the translated code
 of each instruction. `Emitter.shadow(register)` names a second slot of the register, an array
-[n, 32] like the register's own, which is split and merged with it when warps diverge.
+[n, 32] like the register's own, which is split and merged with it when warps diverge. There is one
+such slot: the check of uninitialised values uses it, unless it is left out.
 """
 
 from __future__ import annotations

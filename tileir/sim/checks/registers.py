@@ -34,7 +34,7 @@ class Registers(Observer):
     `_touched` int32[warps, registers] is the site, counted from 1, that used a register since the
     warp's last wgmma.fence; warps that are not `_fenced` have had none. `_accumulates` and `_reads`
     are the group of the last product that has the register among its accumulators or in A;
-    `_product` is which accumulators those were.
+    `_product` is which accumulators those were, `_users` the site of that product.
     """
 
     instruments = True
@@ -69,7 +69,7 @@ class Registers(Observer):
             shape = self._shapes.setdefault((instruction.parts[4], accumulators), len(self._shapes))
             slots = np.array(self._chosen(e.function, accumulators))
             others = np.array(self._chosen(e.function, a), np.int64)
-            name = e.object((slots, others, shape, instruction), f"product_{number}")
+            name = e.object((slots, others, shape, number), f"product_{number}")
             e.line(f"{e.object(self.issue, 'check_product')}(w, {name})")
             return
         arrays = e.object((np.array(read, np.int64), np.array(written, np.int64)), "registers")
@@ -96,6 +96,7 @@ class Registers(Observer):
         self._accumulates = np.zeros(shape, np.int32)
         self._reads = np.zeros(shape, np.int32)
         self._product = np.zeros(shape, np.int32)
+        self._users = np.zeros(shape, np.int32)
         self._fenced = np.zeros(len(launch.live), bool)
         self._group = np.ones(len(launch.live), np.int32)  # the one that products join now
         self._done = np.zeros(len(launch.live), np.int32)
@@ -146,15 +147,16 @@ class Registers(Observer):
         busy = groups[warps[:, None], registers] > self._done[warps][:, None]
         if busy.any():
             row, column = np.argwhere(busy)[0]
-            name = self._names[int(registers[column])]
+            register, warp = int(registers[column]), int(warps[row])
+            user = place(self._sites[int(self._users[warp, register]) - 1])
             raise ThreadFault(
-                f"{name} is {how} while a wgmma that {use} is in flight", _WAIT,
-                thread=int(warps[row]) * 32,
+                f"{self._names[register]} is {how} while a wgmma that {use} is in flight, from "
+                f"{user}", _WAIT, thread=warp * 32,
             )  # fmt: skip
 
-    def issue(self, w: Cohort, product: tuple[Array, Array, int, Instruction]) -> None:
+    def issue(self, w: Cohort, product: tuple[Array, Array, int, int]) -> None:
         """A product begins to use its registers."""
-        accumulators, a, shape, _ = product
+        accumulators, a, shape, number = product
         warps = w.warps[:, None]
         if not self._fenced[w.warps].all():
             raise ThreadFault(
@@ -178,6 +180,8 @@ class Registers(Observer):
         self._accumulates[warps, accumulators] = group
         self._product[warps, accumulators] = shape
         self._reads[warps, a] = group
+        for some in (accumulators, a):
+            self._users[warps, some] = number
 
     def _unfenced(self, warp: int, register: int, user: int) -> NoReturn:
         raise ThreadFault(
