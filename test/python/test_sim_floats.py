@@ -293,6 +293,19 @@ def test_approximations(name, function, domain, absolute, relative):
     assert (np.abs(got - want) <= absolute + relative * 2.0**-23 * np.abs(want)).all()
 
 
+@pytest.mark.parametrize("name", ("rcp", "rsqrt"))
+def test_approximations_of_f64(name):
+    """The upper 32 bits of the result; subnormals count as zero."""
+    x = np.array([1.5, 17920.1, 1e-5, 3e300, 2.0**-1022, 1e100, 0.3])
+    got = one(f"{name}.approx.ftz.f64 %r0, %a0;", [x], np.float64)
+    want = 1 / x if name == "rcp" else 1 / np.sqrt(x)
+    want = np.where(np.abs(want) < 2.0**-1022, 0, want)
+    assert (np.abs(got - want) <= 2.0**-20 * want).all()
+    assert not (got.view(np.uint64) & 0xFFFFFFFF).any()
+    small = np.array([1e-310, -1e-310])
+    assert one(f"{name}.approx.ftz.f64 %r0, %a0;", [small], np.float64).tolist() == [INF, -INF]
+
+
 def test_approximate_division():
     """0, or NaN for an infinite dividend, where the divisor is beyond 2^126."""
     a = f32([1.0, INF, 3.0, -2.0])

@@ -8,6 +8,7 @@ from sim_support import bf16, module, pointers, run
 
 import tileir
 from tileir import PointerTable, sim
+from tileir.sim.arguments import typed
 
 HEAD = """.reg .b32 %x, %v<9>; .reg .b64 %a, %b, %c, %d<9>; .reg .b16 %h<9>; .reg .pred %p, %q;
     mov.u32 %x, %tid.x; ld.param.u64 %a, [p0];"""
@@ -315,3 +316,12 @@ def test_vector_and_packed_updates():
         [y, total],
     )
     assert (total == 32).all()
+
+
+def test_arrays_without_dimensions_are_addresses():
+    """A kernel of the IR says which parameters are pointers."""
+    x = np.array(3, np.uint32)
+    (given,) = typed(["ptr<i32>"], [x.view(np.int32)])
+    run(""".reg .b64 %a; ld.param.u64 %a, [p0]; st.global.u32 [%a], 7; ret;""", [given])
+    assert x == 7
+    assert typed(["i32"], [np.array(5, np.int32)]) == [b"\5\0\0\0"]

@@ -100,7 +100,8 @@ def _typed(value: Any, name: str, index: int) -> Any:
         return pack_scalar(value[()] if isinstance(value, np.ndarray) else value, name, index)
     if isinstance(value, np.ndarray) and not holds(value.dtype, name[4:-1]):
         raise mismatch(index, name, describe(value))
-    return value
+    # An array without dimensions is an address here, and no number.
+    return value.reshape(1) if isinstance(value, np.ndarray) and not value.ndim else value
 
 
 def _arrays(args: Sequence[Any], memory: Sequence[np.ndarray]) -> list[tuple[str, np.ndarray]]:

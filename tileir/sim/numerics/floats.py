@@ -38,9 +38,8 @@ def format_of(type_: Type) -> FloatFormat:
 
 
 def flush(x: Array) -> Array:
-    """Subnormals to zero of the same sign (f32 and f16)."""
-    smallest = x.dtype.type(2.0**-126 if x.dtype == np.float32 else 2.0**-14)
-    small = np.abs(x) < smallest
+    """Subnormals to zero of the same sign (f16, f32 and f64)."""
+    small = np.abs(x) < np.finfo(x.dtype).smallest_normal
     return np.where(small, np.copysign(x.dtype.type(0), x), x) if small.any() else x
 
 
