@@ -101,3 +101,5 @@ def _launch(
 
     program = compile(module, target=target or native_target(device.capability))
     load_program(program)[name].launch(grid, args, stream)
+    if stream is None:
+        cuda_driver().synchronize(0)  # what the kernel prints appears now

@@ -98,12 +98,20 @@ def _ftoi(c: Converter, op: OpView) -> None:
     if str(element_type(x.type)) == "bf16":
         x = convert_float(c, x, c.builder.type("f32"))
     signed = keyword(op, "signedness") == "signed"
+    to = _result_element(c, op)
+    # LLVM compares with 0 to convert to one bit, which is something else.
+    wide = c.builder.i32 if to == c.builder.i1 else to
     if has_flag(op, "saturating"):
-        callee = "llvm.fptosi.sat" if signed else "llvm.fptoui.sat"
-        c.set(op, c.call(callee, [x], _result_element(c, op)))
-        return
-    name = "arith.fptosi" if signed else "arith.fptoui"
-    c.set(op, c.elementwise(name, [x], _result_element(c, op)))
+        value = c.call("llvm.fptosi.sat" if signed else "llvm.fptoui.sat", [x], wide)
+        if wide != to:
+            # True is -1 if signed, and 1 if not.
+            if signed:
+                value = c.elementwise("arith.maxsi", [value, c.full(-1, value)])
+            limit = c.full(0 if signed else 1, value)
+            value = c.elementwise("arith.minsi" if signed else "arith.minui", [value, limit])
+    else:
+        value = c.elementwise("arith.fptosi" if signed else "arith.fptoui", [x], wide)
+    c.set(op, value if wide == to else c.elementwise("arith.trunci", [value], to))
 
 
 @lowers("itof")

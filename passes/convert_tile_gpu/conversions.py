@@ -109,23 +109,33 @@ def _from_f32(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
 
 
 def _to_tf32(ctx: Lowering, value: Value, rounding: str) -> Value:
-    """With `cvt`; before sm_90, to nearest even and to zero in integers, where a NaN becomes one
-    that tf32 can hold."""
+    """With `cvt`; before sm_90, to nearest even and to zero in integers. `cvt.rna` and these make
+    infinity of a NaN whose payload is all in the bits that go (an H200 does): it becomes one that
+    tf32 can hold."""
     b = ctx.builder
-    if rounding == "rna" or ctx.target.capability >= _TF32_CAPABILITY:
+    if rounding != "rna" and ctx.target.capability >= _TF32_CAPABILITY:
         bits = _cvt(ctx, value, f"cvt.{rounding}.tf32.f32 $0, $1;", "=r,f", "i32")
         return b.op("arith.bitcast", [bits], value.type)
+    if rounding == "rna":
+        rounded = _cvt(ctx, value, "cvt.rna.tf32.f32 $0, $1;", "=r,f", "i32")
+    else:
+        rounded = _cut_to_tf32(ctx, value, rounding)
+    unordered = {"predicate": b.i64_attr(FLOAT_PREDICATES.index("uno"))}
+    is_nan = b.op("arith.cmpf", [value, value], b.i1, unordered)
+    kept = b.op("arith.select", [is_nan, b.c32(0x7FFFE000), rounded], b.i32)
+    return b.op("arith.bitcast", [kept], value.type)
+
+
+def _cut_to_tf32(ctx: Lowering, value: Value, rounding: str) -> Value:
+    """The bits of a number in tf32, rounded to nearest even (`rn`) or to zero."""
+    b = ctx.builder
     bits = b.op("arith.bitcast", [value], b.i32)
     rounded = bits
     if rounding == "rn":
         odd = b.op("arith.shrui", [bits, b.c32(13)], b.i32)
         odd = b.op("arith.andi", [odd, b.c32(1)], b.i32)
         rounded = b.add(bits, b.add(odd, b.c32(0xFFF)))
-    truncated = b.op("arith.andi", [rounded, b.c32(~0x1FFF)], b.i32)
-    unordered = {"predicate": b.i64_attr(FLOAT_PREDICATES.index("uno"))}
-    is_nan = b.op("arith.cmpf", [value, value], b.i1, unordered)
-    kept = b.op("arith.select", [is_nan, b.c32(0x7FFFE000), truncated], b.i32)
-    return b.op("arith.bitcast", [kept], value.type)
+    return b.op("arith.andi", [rounded, b.c32(~0x1FFF)], b.i32)
 
 
 def _cvt(ctx: Lowering, value: Value, text: str, constraints: str, result: str) -> Value:

@@ -89,6 +89,7 @@ def printed() -> Iterator[list[str]]:
         os.dup2(file.fileno(), 1)
         try:
             yield said
+            cuda_driver().synchronize(0)
         finally:
             ctypes.CDLL(None).fflush(None)
             os.dup2(kept, 1)

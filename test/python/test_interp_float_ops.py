@@ -97,6 +97,16 @@ def test_flush_to_zero():
     assert (binary("addf %x0, %x1", tiny, tiny) != 0).all()
 
 
+def test_flush_to_zero_looks_before_rounding():
+    """(1 - 2^-24) * 2^-126 would round up to the smallest normal number, 2^-126."""
+    below, one = f32([1 - 2.0**-24, 2.0**-24 - 1]), f32([2.0**-126] * 2)
+    same(binary("mulf %x0, %x1", below, one), [2.0**-126, -(2.0**-126)])
+    same(binary("mulf %x0, %x1 flush_to_zero", below, one), [0.0, -0.0])
+    same(binary("mulf %x0, %x1 rounding<positive_inf> flush_to_zero", below, one), [0.0, -0.0])
+    zero = f32([0.0, -0.0])
+    same(unary_of("fma %x0, %x1, %x2 flush_to_zero", below, [below, one, zero]), [0.0, -0.0])
+
+
 def test_fma_rounds_once():
     a = np.array([1 + 2.0**-12], F)
     c = np.array([-(1 + 2.0**-11)], F)

@@ -46,7 +46,7 @@ def interpret(kernel: Kernel, module: Any = None) -> tuple[list[Any], str]:
     memories = [_buffer(a) if a.pointer else None for a in kernel.arguments]
     args = [_argument(a, m) for a, m in zip(kernel.arguments, memories, strict=True)]
     lines = interp.run(module, kernel.name, kernel.grid, args)
-    return args, "".join(lines)
+    return args, "".join(f"{line}\n" for line in lines)
 
 
 def write_case(kernel: Kernel, folder: Path, module: Any = None) -> None:

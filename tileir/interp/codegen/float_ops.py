@@ -38,6 +38,8 @@ def _rounded_binary(e: Emitter, op: Op) -> None:
     mode, ftz = keyword(op, "rounding_mode", "nearest_even"), flag(op, "flush_to_zero")
 
     def expression(a: str, b: str) -> str:
+        if ftz and function == "multiply":
+            return f"floats.multiply_flushed({a}, {b}, {mode!r})"
         a, b = _flushed(a, ftz), _flushed(b, ftz)
         if mode == "nearest_even":
             return _flushed(f"{a} {sign} {b}", ftz)
@@ -52,8 +54,9 @@ def _fma(e: Emitter, op: Op) -> None:
     mode, ftz = keyword(op, "rounding_mode", "nearest_even"), flag(op, "flush_to_zero")
 
     def expression(*names: str) -> str:
-        arguments = ", ".join(_flushed(name, ftz) for name in names)
-        return _flushed(f"floats.fma({arguments}, {fmt}, {mode!r})", ftz)
+        if ftz:
+            return f"floats.fma_flushed({', '.join(names)}, {mode!r})"
+        return f"floats.fma({', '.join(names)}, {fmt}, {mode!r})"
 
     e.elementwise(op, expression)
 

@@ -23,6 +23,27 @@ def flush(x: Tile) -> Tile:
     return np.where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
 
 
+def _flush_exact(rounded: Tile, exact: Tile) -> Tile:
+    """What `flush_to_zero` makes of a result: hardware looks at the value before it is rounded, so
+    what would round up to the smallest normal number is zero (found on an H200). `exact` is that
+    value in float64, where sums and products of f32 are exact or rounded to odd."""
+    tiny = np.abs(exact) < np.float64(_SMALLEST_NORMAL)
+    return np.where(tiny, np.copysign(np.float32(0), rounded), rounded)
+
+
+def multiply_flushed(a: Tile, b: Tile, mode: str = "nearest_even") -> Tile:
+    """a * b of f32, with subnormals of the operands and of the result flushed."""
+    a, b = flush(a), flush(b)
+    return _flush_exact(multiply(a, b, F32, mode), a.astype(np.float64) * b.astype(np.float64))
+
+
+def fma_flushed(a: Tile, b: Tile, c: Tile, mode: str = "nearest_even") -> Tile:
+    """a * b + c of f32 with one rounding, with subnormals flushed."""
+    a, b, c = flush(a), flush(b), flush(c)
+    product = a.astype(np.float64) * b.astype(np.float64)
+    return _flush_exact(fma(a, b, c, F32, mode), sum(two_sum(product, c.astype(np.float64))))
+
+
 def _down_zero(total: Tile, a: Tile, b: Tile, mode: str) -> Tile:
     """Rounding down, an exact zero sum is -0 unless both terms are +0."""
     if mode != "negative_inf":

@@ -71,7 +71,10 @@ def multiply(e: Emitter, f: Form) -> None:
     f.count(3)
     a, b = read(e, f, 1, type_, flush), read(e, f, 2, type_, flush)
     mode = _mode(rounding)
-    if mode is None:
+    if flush and type_.name == "f32":
+        helper = e.object(rounded.multiply_flushed, "multiply_flushed")
+        value = f"{helper}({a}, {b}, {mode or 'nearest_even'!r})"
+    elif mode is None:
         value = f"{a} * {b}"
     else:
         value = f"{e.use(floats.round_product)}({a}, {b}, {_format(e, type_)}, {mode!r})"
@@ -87,7 +90,10 @@ def multiply_add(e: Emitter, f: Form) -> None:
     f.count(4)
     a, b, c = (read(e, f, k, type_, flush) for k in (1, 2, 3))
     mode = _mode(rounding)
-    if type_.name == "f32" and mode is None:
+    if flush and type_.name == "f32":
+        helper = e.object(rounded.fma_flushed, "fma_flushed")
+        value = f"{helper}(*np.broadcast_arrays({a}, {b}, {c}), {mode or 'nearest_even'!r})"
+    elif type_.name == "f32" and mode is None:
         value = f"{e.use(floats.fma32)}({a}, {b}, {c})"
     else:
         helper = e.object(rounded.fma, "fma")
