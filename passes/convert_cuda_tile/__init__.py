@@ -17,6 +17,7 @@ from tileir.passes.convert_cuda_tile import (  # noqa: F401  (each module regist
     debug,
     math,
     memory,
+    products,
     scratch,
     shapes,
     slices,

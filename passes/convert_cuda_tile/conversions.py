@@ -3,98 +3,41 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import FLOAT_PREDICATES, element_type, has_flag, keyword
+from tileir.compiler.tile_types import STORED_AS
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import IntegerType, OpView, Type, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
-
-#: Mantissa and exponent bits: a conversion is exact if neither shrinks.
-_FORMATS = {
-    "f64": (52, 11),
-    "f32": (23, 8),
-    "tf32": (10, 8),
-    "f16": (10, 5),
-    "bf16": (7, 8),
-    "f8E5M2": (2, 5),
-    "f8E4M3FN": (3, 4),
-}
-_BASE = ("f64", "f32", "f16", "bf16")
-_CVT = {
-    "nearest_even": "rn",
-    "zero": "rz",
-    "negative_inf": "rm",
-    "positive_inf": "rp",
-    "nearest_away": "rna",
-}
-
-
-def _widens(source: str, result: str) -> bool:
-    return all(a <= b for a, b in zip(_FORMATS[source], _FORMATS[result], strict=True))
-
-
-def convert_float(c: Converter, x: Value, to: Type, rounding: str = "nearest_even") -> Value:
-    """Converts a scalar or tile of floats to `to`; `rounding` as in `ftof`."""
-    source, result = str(element_type(x.type)), str(to)
-    if source == result:
-        return x
-    if _widens(source, result):
-        rounding = "nearest_even"  # exact in any mode
-    if source in _BASE and result in _BASE:
-        if _widens(source, result):
-            return c.elementwise("arith.extf", [x], to)
-        if rounding == "nearest_even":
-            if {source, result} == {"f16", "bf16"}:  # neither holds the other, f32 holds both
-                x = c.elementwise("arith.extf", [x], c.builder.type("f32"))
-            return c.elementwise("arith.truncf", [x], to)
-        if source == "f32" and result == "bf16" and rounding != "zero":
-            return round_from_f32(c, x, to, rounding)
-    attributes = {"rounding": c.builder.attribute(f'"{_CVT[rounding]}"')}
-    return c.elementwise("tile_gpu.ftof", [x], to, attributes)
-
-
-def round_from_f32(c: Converter, x: Value, to: Type, rounding: str) -> Value:
-    """Rounds f32 to f16 or bf16 in one of the four IEEE modes.
-
-    PTX rounds to bf16 up and down only by hand: truncate the bits, then step one unit away from
-    zero where the truncation moved against the mode. NaN keeps to the ordinary conversion.
-    """
-    if rounding not in ("negative_inf", "positive_inf") or str(to) != "bf16":
-        return convert_float(
-            c, x, to, "nearest_even" if rounding in ("approx", "full") else rounding
-        )
-    i16, i32 = c.builder.i16, c.builder.i32
-    bits = c.elementwise("arith.bitcast", [x], i32)
-    low = c.elementwise("arith.andi", [bits, c.full(0xFFFF, bits)])
-    zero = c.full(0, bits)
-    i1 = c.like(bits.type, c.builder.i1)
-    inexact = c.builder.compare("ne", low, zero, i1)
-    away = c.builder.compare("slt" if rounding == "negative_inf" else "sge", bits, zero, i1)
-    step = c.elementwise("arith.andi", [inexact, away])
-    high = c.elementwise("arith.shrui", [bits, c.full(16, bits)])
-    stepped = c.elementwise("arith.addi", [high, c.elementwise("arith.extui", [step], i32)])
-    directed = c.elementwise("arith.bitcast", [c.elementwise("arith.trunci", [stepped], i16)], to)
-    nearest = c.elementwise("arith.truncf", [x], to)
-    unordered = {"predicate": c.builder.i64_attr(FLOAT_PREDICATES.index("uno"))}
-    is_nan = c.elementwise("arith.cmpf", [x, x], c.builder.i1, unordered)
-    return c.select(is_nan, nearest, directed)
+from tileir.passes.convert_cuda_tile.float_formats import BASE, convert_float
+from tileir.passes.convert_cuda_tile.narrow_floats import narrow, widen
 
 
 def _result_element(c: Converter, op: OpView) -> Type:
     return element_type(c.type(op.operation.results[0].type))
 
 
+def _float_operand(c: Converter, op: OpView) -> Value:
+    """The float that an operation converts, in a format that it can be computed in."""
+    (x,) = c.operands(op)
+    format_ = str(element_type(op.operation.operands[0].type))
+    return widen(c, x, format_) if format_ in STORED_AS else x
+
+
 @lowers("ftof")
 def _ftof(c: Converter, op: OpView) -> None:
-    (x,) = c.operands(op)
-    to = _result_element(c, op)
-    for type_ in (element_type(x.type), to):
-        if str(type_) not in _FORMATS:
-            raise Unsupported(f"no code generation for {type_}")
-    c.set(op, convert_float(c, x, to, keyword(op, "rounding_mode", "nearest_even")))
+    x = _float_operand(c, op)
+    to = element_type(op.operation.results[0].type)
+    rounding = keyword(op, "rounding_mode", "nearest_even")
+    if str(to) not in STORED_AS:
+        c.set(op, convert_float(c, x, to, rounding))
+        return
+    if str(element_type(x.type)) not in ("f32", "f64"):
+        x = convert_float(c, x, c.builder.type("f32"))
+    c.set(op, narrow(c, x, str(to), rounding))
 
 
 @lowers("ftoi")
 def _ftoi(c: Converter, op: OpView) -> None:
-    (x,) = c.operands(op)
+    x = _float_operand(c, op)
     if str(element_type(x.type)) == "bf16":
         x = convert_float(c, x, c.builder.type("f32"))
     signed = keyword(op, "signedness") == "signed"
@@ -125,7 +68,7 @@ def _itof(c: Converter, op: OpView) -> None:
     elif result == "tf32" or (result in ("f16", "bf16") and width > 16):
         # One rounding only: f64 holds every 32-bit integer; 64-bit ones round to odd below.
         c.set(op, convert_float(c, _exact_float(c, x, name, width), to))
-    elif result in _BASE:
+    elif result in BASE:
         c.set(op, c.elementwise(name, [x], to))
     else:
         raise Unsupported(

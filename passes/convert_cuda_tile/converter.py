@@ -11,7 +11,7 @@ from typing import Any
 
 from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.locations import plain_location
-from tileir.compiler.tile_types import bytes_of, is_tile_type
+from tileir.compiler.tile_types import STORED_AS, is_tile_type
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.dialects.cuda_tile import PtrType, TokenType
 from tileir.ir import Block, OpView, ShapedType, Type, Value
@@ -77,15 +77,19 @@ class Converter:
         shaped = ShapedType(type_)
         shape, element = shaped.shape, shaped.element_type
         pointer = is_pointer(element)
-        if not pointer:
-            bytes_of(str(element))  # refuses formats without code generation
+        element = self.stored(element)
         if not shape:
             return self.builder.type("!llvm.ptr<1>") if pointer else element
         return self.tile_type(shape, self.builder.i64 if pointer else element)
 
     def tile_type(self, shape: Sequence[int], element: Type) -> Type:
         dims = "x".join(map(str, shape))
-        return self.builder.type(f"!tile_gpu.tile<{dims}x{element}>")
+        return self.builder.type(f"!tile_gpu.tile<{dims}x{self.stored(element)}>")
+
+    def stored(self, element: Type) -> Type:
+        """The type that stands for elements of a format of which only conversions know more."""
+        name = STORED_AS.get(str(element))
+        return self.builder.type(name) if name else element
 
     def like(self, type_: Type, element: Type) -> Type:
         """`type_` (a scalar or tile of tile_gpu) with another element type."""

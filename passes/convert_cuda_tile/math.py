@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from tileir.compiler.ir_util import element_type, has_flag, keyword
 from tileir.ir import OpView, Value
-from tileir.passes.convert_cuda_tile.conversions import convert_float, round_from_f32
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
+from tileir.passes.convert_cuda_tile.float_formats import convert_float, round_from_f32
 
 _MODES = {"nearest_even": "rn", "zero": "rz", "negative_inf": "rm", "positive_inf": "rp"}
 

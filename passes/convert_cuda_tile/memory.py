@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 
-from tileir.compiler.ir_util import element_bytes, element_type, has_flag, keyword
+from tileir.compiler.ir_util import element_bytes, keyword
 from tileir.dialects.cuda_tile import (
     AtomicCASTkoOp,
     AtomicRMWTkoOp,
     LoadPtrTkoOp,
     StorePtrTkoOp,
 )
-from tileir.ir import OpView, ShapedType, Value
+from tileir.ir import OpView, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
-from tileir.passes.convert_cuda_tile.conversions import convert_float
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes, segments
 
@@ -113,33 +112,3 @@ def _grid_dependency(c: Converter, op: OpView) -> None:
 def _alias_fence(c: Converter, op: OpView) -> None:
     attributes = {"kind": c.builder.attribute("#nvvm.proxy_kind<alias>")}
     c.builder.create("nvvm.fence.proxy", attributes=attributes)
-
-
-# ---- matrix product -----------------------------------------------------------------------------
-
-
-@lowers("mmaf", "mmai")
-def _mma(c: Converter, op: OpView) -> None:
-    """An accumulator of f16 is one of f32, rounded at the end; a batch of one is no batch."""
-    lhs, rhs, acc = c.operands(op)
-    flags = {}
-    for side in ("lhs", "rhs"):
-        if keyword(op, f"signedness_{side}", "signed") == "unsigned":
-            flags[f"{side}_unsigned"] = c.builder.attribute("unit")
-    if has_flag(op, "fast_acc"):
-        flags["fast_acc"] = c.builder.attribute("unit")
-    narrow = element_type(acc.type)
-    if str(narrow) == "f16":
-        acc = convert_float(c, acc, c.builder.type("f32"))
-    type_ = acc.type
-    if ShapedType(type_).shape[0] == 1 and len(ShapedType(type_).shape) == 3:
-        lhs, rhs, acc = (_drop_batch(c, x) for x in (lhs, rhs, acc))
-    result = c.builder.op("tile_gpu.dot", [lhs, rhs, acc], acc.type, flags)
-    if result.type != type_:
-        result = c.builder.op("tile_gpu.reshape", [result], type_)
-    c.set(op, convert_float(c, result, narrow) if str(narrow) == "f16" else result)
-
-
-def _drop_batch(c: Converter, x: Value) -> Value:
-    shape = ShapedType(x.type).shape[1:]
-    return c.builder.op("tile_gpu.reshape", [x], c.tile_type(shape, element_type(x.type)))

@@ -62,6 +62,16 @@ def _while(ctx: Lowering, op: OpView) -> None:
     ctx.bind(old.results, list(new.results))
 
 
+#: Of `fence.proxy`. (PTX ISA.)
+_PROXY_FENCE_PTX_VERSION = 75
+
+
+@lowers("nvvm.fence.proxy")
+def _proxy_fence(ctx: Lowering, op: OpView) -> None:
+    ctx.need_ptx(_PROXY_FENCE_PTX_VERSION)
+    op.operation.clone(ip=ctx.builder.point)
+
+
 #: Programmatic dependent launches.
 _GRID_DEPENDENCY_CAPABILITY = 90
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tileir.compiler.ir_util import FLOAT_PREDICATES, text_attr
 from tileir.compiler.tile_types import tile_info
-from tileir.compiler.unsupported import Unsupported
 from tileir.ir import OpView, Type, Value
+from tileir.passes.convert_tile_gpu import fp8
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 _FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
@@ -62,25 +62,26 @@ def to_float(ctx: Lowering, value: Value, element: str, type_: Type) -> Value:
     """`value` of format `element` as f32 or f64, exactly unless f64 narrows."""
     b = ctx.builder
     if element in _FP8:
-        value = _from_fp8(ctx, value, _FP8[element])
+        value = _from_fp8(ctx, value, element)
     if value.type == type_:
         return value
     wider = ctx.width(type_) > ctx.width(value.type)
     return b.op("arith.extf" if wider else "arith.truncf", [value], type_)
 
 
-def _need_fp8(ctx: Lowering) -> None:
+def _has_fp8(ctx: Lowering) -> bool:
+    """Whether `cvt` knows 8-bit floats; then asks for the PTX version."""
     if ctx.target.capability < _FP8_CAPABILITY:
-        raise Unsupported(
-            f"{ctx.target} has no conversions of 8-bit floats", remedy="they need sm_89 or newer"
-        )
+        return False
     ctx.need_ptx(_FP8_PTX_VERSION)
+    return True
 
 
-def _from_fp8(ctx: Lowering, value: Value, format_: str) -> Value:
+def _from_fp8(ctx: Lowering, value: Value, element: str) -> Value:
     """Through f16, which holds both formats."""
-    _need_fp8(ctx)
-    b = ctx.builder
+    if not _has_fp8(ctx):
+        return fp8.to_f32(ctx, value, element)
+    b, format_ = ctx.builder, _FP8[element]
     pair = b.op("arith.extui", [value], b.i16)
     text = f"cvt.rn.f16x2.{format_}x2 $0, $1;"
     halves = ctx.asm(text, "=r,h", [pair], b.i32, False).results[0]
@@ -97,7 +98,8 @@ def _from_f32(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
     if result == "tf32":
         return _to_tf32(ctx, value, rounding)
     if result in _FP8:
-        _need_fp8(ctx)
+        if not _has_fp8(ctx):
+            return fp8.from_f32(ctx, value, result)
         text = f"cvt.rn.satfinite.{_FP8[result]}x2.f32 $0, $1, $2;"
         zero = b.constant(0.0, value.type)
         pair = ctx.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]

@@ -50,6 +50,7 @@ FAMILIES = (
     "others",
     "slices",
     "sparse_views",
+    "narrow_formats",
 )  # fmt: skip
 #: Kernels compiled together.
 _TOGETHER = 8

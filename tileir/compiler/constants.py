@@ -7,12 +7,23 @@ import numpy as np
 
 from tileir.dialects.cuda_tile import PaddingValue
 from tileir.dialects.elements import array_from_elements, element_dtype, elements_from_array
-from tileir.ir import Attribute, DenseElementsAttr, FloatAttr, IntegerAttr, IntegerType, Type
+from tileir.ir import (
+    Attribute,
+    DenseElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    Type,
+)
 
 
 def retype(value: DenseElementsAttr, type_: Type) -> Attribute:
-    """The same elements under another shaped type of the same shape and element type."""
-    array = array_from_elements(value)
+    """The same elements, or their bits, under another shaped type of the same shape."""
+    array, wanted = array_from_elements(value), element_dtype(ShapedType(type_).element_type)
+    if array.dtype != wanted and array.dtype.kind == "V":
+        # The narrow floats that are stored as integers; NumPy has a byte for four bits, too.
+        array = array.view(np.uint8).astype(wanted)
     return elements_from_array(array.reshape(-1)[0].reshape(()) if value.is_splat else array, type_)
 
 

@@ -26,12 +26,17 @@ _ELEMENT_BYTES = {
 }  # fmt: skip
 
 
+#: Formats of which only conversions know more than the bits, and the integers that stand for them.
+STORED_AS = {"f8E8M0FNU": "i8", "!cuda_tile.fnv8E5M3FNU": "i8", "f4E2M1FN": "i4"}
+
+
 def bytes_of(element: str) -> int:
-    """Bytes that an element takes in memory. Raises Unsupported for the formats below a byte and
-    for those of scales."""
-    size = _ELEMENT_BYTES.get(element)
-    if size is None:
-        raise Unsupported(f"no code generation for elements of {element}")
+    """Bytes that an element takes in memory. Raises Unsupported for elements of half a byte."""
+    size = _ELEMENT_BYTES.get(STORED_AS.get(element, element))
+    if size is None or element == "f4E2M1FN":
+        raise Unsupported(
+            f"no code generation for {element} in memory", remedy="load i8, and unpack it"
+        )
     return size
 
 

@@ -66,6 +66,23 @@ def _dependent_launch() -> Kernel:
     return k
 
 
+def _tokens() -> Kernel:
+    """Two stores, both before what reads them; a fence between two views of the same memory."""
+    p = Pointers("tokens", "i32")
+    k, count = p.kernel, 64
+    line = p.line(count)
+    memory = k.op(f"alloca num_elem = {2 * count}, alignment = 16 : tile<ptr<i32>>")
+    upper = k.op(f"addi {line}, {k.full(count, [count], 'i32')} : {tile([count], 'i32')}")
+    first = p.store(p.at(memory, line, [count]), line, [count])
+    second = p.store(p.at(memory, upper, [count]), upper, [count])
+    both = k.op(f"join_tokens {first}, {second} : token")
+    fenced = k.op(f"memory_fence_alias_tko {both}")
+    for name, at in (("first", line), ("second", upper)):
+        x, _ = p.load(p.at(memory, at, [count]), [count], token=fenced)
+        p.judge(x, [count], f"{name} of two stores")
+    return k
+
+
 def _promises() -> Kernel:
     """assume of every kind changes nothing."""
     k = Kernel("assume")
@@ -147,6 +164,14 @@ def _prints_text() -> Kernel:
     return p.kernel
 
 
+def _prints_as_before() -> Kernel:
+    """`print` of bytecode 13.1, which has no token."""
+    p = Printing("print_without_token")
+    number = p.kernel.number(42, "i32")
+    p.kernel.emit(f'print "%d and a line\\0A", {number} : tile<i32>')
+    return p.kernel
+
+
 def _prints_tiles() -> Iterator[Kernel]:
     for element in ("i1", *INTEGERS, *FLOATS):
         p = Printing(f"print_tile_{element}")
@@ -167,8 +192,10 @@ def kernels() -> Iterator[Kernel]:
     for element in ("i1", "f16", "f64", "f8E5M2"):
         yield from _scratch(element)
     yield _dependent_launch()
+    yield _tokens()
     yield _promises()
     yield _assertions()
     yield from _prints_scalars()
     yield _prints_text()
+    yield _prints_as_before()
     yield from _prints_tiles()

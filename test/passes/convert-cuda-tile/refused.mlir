@@ -4,8 +4,11 @@
 
 cuda_tile.module @kernels {
   entry @fp4(%p: tile<ptr<f4E2M1FN>>) {
-    // expected-error @+1 {{no code generation for elements of f4E2M1FN}}
-    %0 = constant <f4E2M1FN: 1.0> : tile<8xf4E2M1FN>
+    %zero = constant <i32: 0> : tile<i32>
+    %a = make_tensor_view %p, shape = [64], strides = [1] : tensor_view<64xf4E2M1FN, strides=[1]>
+    %av = make_partition_view %a : partition_view<tile=(64), tensor_view<64xf4E2M1FN, strides=[1]>>
+    // expected-error @+1 {{no code generation for f4E2M1FN in memory; load i8, and unpack it}}
+    %x, %t = load_view_tko weak %av[%zero] : partition_view<tile=(64), tensor_view<64xf4E2M1FN, strides=[1]>>, tile<i32> -> tile<64xf4E2M1FN>, token
     return
   }
 }
@@ -26,11 +29,4 @@ cuda_tile.module @kernels {
   entry @__nv_sinf() {
     return
   }
-}
-
-// -----
-
-cuda_tile.module @kernels {
-  // expected-error @+1 {{'cuda_tile.global': no code generation for elements of f8E8M0FNU}}
-  global @scales <f8E8M0FNU: [1.0, 2.0]> : tile<2xf8E8M0FNU>
 }

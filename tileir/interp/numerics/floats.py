@@ -41,7 +41,8 @@ def fma_flushed(a: Tile, b: Tile, c: Tile, mode: str = "nearest_even") -> Tile:
     """a * b + c of f32 with one rounding, with subnormals flushed."""
     a, b, c = flush(a), flush(b), flush(c)
     product = a.astype(np.float64) * b.astype(np.float64)
-    return _flush_exact(fma(a, b, c, F32, mode), sum(two_sum(product, c.astype(np.float64))))
+    total, rest = two_sum(product, c.astype(np.float64))
+    return _flush_exact(fma(a, b, c, F32, mode), total + rest)
 
 
 def _down_zero(total: Tile, a: Tile, b: Tile, mode: str) -> Tile:

@@ -12,6 +12,7 @@ from ..machine.cohort import STOP, Array, Cohort, Lanes
 from ..machine.faults import ThreadFault, first_lane
 from ..ptx.syntax import Arguments, Function, Label, Operand, Register, Sink, Symbol, Variable
 from ..ptx.types import U32, bits_type
+from .heap import allocate, release
 from .printing import print_formatted, read_local, read_string
 
 
@@ -87,12 +88,12 @@ def fail(w: Cohort, lanes: Lanes) -> None:
 @instruction("call", ends=True)
 def call(e: Emitter, f: Form) -> None:
     f.has("uni")
-    _, target, given = _parts(f)
+    results, target, given = _parts(f)
     if not isinstance(target, Symbol) or not isinstance(target.target, Function):
         raise f.error("calls through a register are not supported")
     function = target.target
     if function.body is None:
-        _call_builtin(e, f, function, given)
+        _call_builtin(e, f, function, results, given)
         return
     callee = e.code.callee(function.name)
     frame = e.callee.frame_bytes
@@ -156,17 +157,27 @@ def copy_local(w: Cohort, source: int, target: int, size: int) -> None:
     rows[threads, target : target + size] = rows[threads, source : source + size]
 
 
-def _call_builtin(e: Emitter, f: Form, function: Function, given: tuple[Operand, ...]) -> None:
-    """What the driver provides: vprintf and __assertfail."""
+def _call_builtin(
+    e: Emitter,
+    f: Form,
+    function: Function,
+    results: tuple[Operand, ...],
+    given: tuple[Operand, ...],
+) -> None:
+    """What the driver provides: vprintf, __assertfail, malloc and free."""
     places: list[int] = []
-    for actual in given:
+    for actual in (*given, *results):
         if not isinstance(actual, Symbol) or not isinstance(actual.target, Variable):
-            raise f.error("arguments must be .param variables")
+            raise f.error("arguments and results must be .param variables")
         places.append(actual.target.address + actual.offset)
     if function.name == "vprintf":
         e.line(f"{e.use(print_formatted)}(w, {places[0]}, {places[1]}, {e.lanes()})")
     elif function.name == "__assertfail":
         e.line(f"{e.use(fail_assertion)}(w, {places[0]}, {e.lanes()})")
+    elif function.name == "malloc":
+        e.line(f"{e.use(allocate)}(w, {places[0]}, {places[1]}, {e.lanes()})")
+    elif function.name == "free":
+        e.line(f"{e.use(release)}(w, {places[0]}, {e.lanes()})")
     else:
         raise f.error(f"function '{function.name}' is not defined in this module")
     e.line(f"return {e.next_block}")

@@ -27,6 +27,17 @@ def read(e: Emitter, f: Form, index: int, type_: Type, flush: bool = False) -> s
     return f"{e.use(floats.flush)}({value})" if flush else value
 
 
+def _read_wide(
+    e: Emitter, f: Form, indices: tuple[int, ...], type_: Type, flush: bool
+) -> list[str]:
+    """Operands that may be of a narrower type, which the instruction names after its own."""
+    narrow = f.optional_type()
+    if narrow is None:
+        return [read(e, f, index, type_, flush) for index in indices]
+    wide = e.dtype_name(type_.dtype)
+    return [f"({read(e, f, index, narrow)}).astype({wide})" for index in indices]
+
+
 def write(
     e: Emitter, f: Form, value: str, type_: Type, flush: bool = False, saturate: bool = False
 ) -> None:
@@ -53,9 +64,9 @@ def _format(e: Emitter, type_: Type) -> str:
 def add(
     e: Emitter, f: Form, type_: Type, rounding: str | None, flush: bool, saturate: bool
 ) -> None:
-    """add and sub."""
+    """add and sub; of two types, the second is that of the first operand, which is widened."""
     f.count(3)
-    a, b = read(e, f, 1, type_, flush), read(e, f, 2, type_, flush)
+    a, b = _read_wide(e, f, (1,), type_, flush)[0], read(e, f, 2, type_, flush)
     mode = _mode(rounding)
     if mode is None:
         value = f"{a} {'+' if f.name == 'add' else '-'} {b}"
@@ -83,12 +94,12 @@ def multiply(e: Emitter, f: Form) -> None:
 
 @instruction("fma")
 def multiply_add(e: Emitter, f: Form) -> None:
-    """fma, and mad of floats, which is fma."""
+    """fma, and mad of floats, which is fma; of two types, the second is that of the factors."""
     rounding, flush, saturate = f.one_of(*ROUNDINGS), f.has("ftz"), f.has("sat")
     relu = f.has("relu")
     type_ = f.type()
     f.count(4)
-    a, b, c = (read(e, f, k, type_, flush) for k in (1, 2, 3))
+    (a, b), c = _read_wide(e, f, (1, 2), type_, flush), read(e, f, 3, type_, flush)
     mode = _mode(rounding)
     if flush and type_.name == "f32":
         helper = e.object(rounded.fma_flushed, "fma_flushed")

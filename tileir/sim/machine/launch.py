@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...interp.memory import AddressSpace
+from ...interp.memory import AddressSpace, Buffer
 from .barriers import Barriers
 from .bulk_groups import BulkGroups
 from .cluster_barrier import ClusterBarrier
@@ -58,6 +58,8 @@ class Launch:
         self.version = 0
         self.printed: list[str] = []
         self.pending: list[Operation] = []
+        #: what `malloc` gave and `free` has not had back, by address
+        self.heap: dict[int, Buffer] = {}
 
         count = int(np.prod(grid))
         slots = min(max(resident, self.cluster_size), count)
