@@ -316,3 +316,44 @@ def test_the_working_folder_may_be_gone(tmp_path: Path) -> None:
         command, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=dict(os.environ)
     )
     assert done.returncode == 0, done.stderr
+
+
+# ---- tools ---------------------------------------------------------------------------------------
+
+
+def tool(name: str, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"tileir.tools.{name}", *args]
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False)
+    return subprocess.CompletedProcess(
+        command, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+BROKEN_BYTECODE = bytearray(to_bytecode(tileir.parse(EMPTY)))
+BROKEN_BYTECODE[35] ^= 0x11
+
+
+@pytest.mark.parametrize(
+    "name, args",
+    [
+        ("tile_opt", ["--lower-to-nvvm", "-"]),
+        ("tile_translate", ["--mlir-to-ptx", "-"]),
+        ("tile_run", ["--grid=1", "-"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "source",
+    [bytes(BROKEN_BYTECODE), b"module { .\n}", b'module { "arith."() : () -> () }', b"\xff"],
+)
+def test_tools_say_what_is_wrong(name: str, args: list[str], source: bytes) -> None:
+    done = tool(name, *args, stdin=source)
+    assert done.returncode == 1
+    assert "error: " in done.stderr and len(done.stderr) < 1000
+    assert "Traceback" not in done.stderr and "Stack dump" not in done.stderr
+
+
+def test_a_pass_that_comes_too_early() -> None:
+    early = "builtin.module(attach-target,order-memory,convert-cuda-tile,convert-tile-gpu)"
+    done = tool("tile_opt", f"--pass-pipeline={early}", str(CASES / "mm-13.3.tilebc"))
+    assert done.returncode == 1
+    assert "has no layout yet; run assign-layouts first" in done.stderr
