@@ -139,7 +139,7 @@ def function(e: Emitter, f: Form) -> None:
         value = _rounded_function(e, f, a, type_, MODES[rounding])
     else:
         value = f"{e.use(floats.approximate)}({a}, {f.name!r})"
-        if type_.name == "f64":
+        if type_.name == "f64" and flush:  # `rsqrt.approx.f64` has all bits
             value = f"{e.use(floats.drop_low_word)}({value})"
     write(e, f, value, type_, flush)
 
