@@ -1,0 +1,1 @@
+"""The language of kernels: `import tileir.lang as ct`."""
