@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from . import trace
 from .entries import choose_entry
 from .errors import LaunchError
 from .runtime.launch import normalize_grid
@@ -51,7 +52,8 @@ def run(
     if backend == "interp":
         from .interp import run as interpret
 
-        return interpret(module, name, normalize_grid(grid), list(args), check=check)
+        with trace.slice("launch", "launch", kernel=name, grid=grid, backend=backend):
+            return interpret(module, name, normalize_grid(grid), list(args), check=check)
     if backend == "cuda":
         _launch(module, name, grid, args, target, stream)
         return []
@@ -78,10 +80,11 @@ def _simulate(
     info = program.kernels[name]
     # Kernels for any launcher say in numbers how large their clusters are.
     cluster = [extent for extent in info.cluster if isinstance(extent, int)]
-    result = simulate(
-        program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=cluster,
-        shared=info.dynamic_shared_bytes, seed=seed, checks=check, observers=observers,
-    )  # fmt: skip
+    with trace.slice("launch", "launch", kernel=name, grid=grid, backend="sim"):
+        result = simulate(
+            program.ptx, name, grid, info.block, typed(info.parameters, args), cluster=cluster,
+            shared=info.dynamic_shared_bytes, seed=seed, checks=check, observers=observers,
+        )  # fmt: skip
     return result.printed
 
 

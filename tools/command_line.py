@@ -10,18 +10,20 @@ from pathlib import Path
 from tileir.errors import TileError, ToolError
 
 STDIN = "<stdin>"
+TRACE_HELP = "write a trace for Perfetto: a slice for each pass, LLVM, ptxas, launch"
 
 
-def run_tool(name: str, body: Callable[[], int]) -> int:
-    """Runs a tool's body; errors become diagnostics on stderr and exit code 1.
+def run_tool(name: str, body: Callable[[], int], trace: str | None = None) -> int:
+    """Runs a tool's body; errors become diagnostics on stderr and exit code 1. `trace` is a file
+    for a trace of the run.
 
     A diagnostic is `file:line:col: error: reason`, then the remedy if there is one.  With
     TILEIR_DEBUG=1 exceptions show their traceback.
     """
     if os.environ.get("TILEIR_DEBUG") == "1":
-        return body()
+        return _traced(body, trace)
     try:
-        return body()
+        return _traced(body, trace)
     except TileError as error:
         where = f"{error.location}: " if error.location else f"{name}: "
         print(f"{where}error: {error.reason}", file=sys.stderr)
@@ -43,6 +45,15 @@ def run_tool(name: str, body: Callable[[], int]) -> int:
             file=sys.stderr,
         )
     return 1
+
+
+def _traced(body: Callable[[], int], path: str | None) -> int:
+    if path is None:
+        return body()
+    from tileir import trace
+
+    with trace.to_file(path):
+        return body()
 
 
 def read_input(path: str) -> bytes:

@@ -34,6 +34,7 @@ OPTIONS of tile-opt:
   --opt-level=<0-3>    Optimisation level of --lower-to-<stage> (default 3)
   --launch=<mode>      Who starts the kernels of --lower-to-<stage>: plain, any launcher (default),
                        or managed, ours, which may pass further parameters
+  --trace=<file>       Write a trace for Perfetto with a slice for each pass
   --load-passes=<file> Add the passes that a Python file defines
   --remarks            Report how work was divided and what would be faster, not only what is amiss
 """
@@ -46,6 +47,7 @@ class CommandLine:
     target: str = "sm_90a"
     opt_level: int = 3
     launch: Literal["plain", "managed"] = "plain"
+    trace: str | None = None
     pass_files: list[str] = field(default_factory=list)
     lowers: bool = False
     wants_help: bool = False
@@ -56,6 +58,8 @@ class CommandLine:
         """Takes the value of one of our options. Raises TileError."""
         if name == "--target":
             self.target = value
+        elif name == "--trace":
+            self.trace = value
         elif name == "--load-passes":
             self.pass_files.append(value)
         elif name == "--opt-level":
@@ -74,7 +78,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     for argument in remaining:
         name, equals, value = argument.partition("=")
         name = name if name.startswith("--") else f"-{name}"
-        if name in ("--target", "--opt-level", "--launch", "--load-passes"):
+        if name in ("--target", "--opt-level", "--launch", "--load-passes", "--trace"):
             result.set(name, value if equals else next(remaining, ""))
             continue
         if name == "--remarks":
@@ -94,13 +98,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # In `tile-opt ... | head` the driver ends quietly when its reader does.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    status = run_tool("tile-opt", lambda: run(parse_command_line(arguments)))
+    status = run_tool("tile-opt", lambda: run_traced(parse_command_line(arguments)))
     sys.stdout.flush()
     sys.stderr.flush()
     if argv is None:
-        # The driver has destroyed its contexts; their Python wrappers must not do so again.
+        # The driver has destroyed its contexts; their Python wrappers must not do so again. What
+        # is done at the end of a process does not run, therefore.
+        if "tileir.trace_file" in sys.modules:
+            sys.modules["tileir.trace_file"].write_process_trace()
         os._exit(status)
     return status
+
+
+def run_traced(command_line: CommandLine) -> int:
+    from tileir import trace
+
+    with trace.to_file(command_line.trace):
+        return run(command_line)
 
 
 def run(command_line: CommandLine) -> int:

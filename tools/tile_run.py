@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tileir.errors import LaunchError
-from tileir.tools.command_line import STDIN, read_input, run_tool
+from tileir.tools.command_line import STDIN, TRACE_HELP, read_input, run_tool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +73,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="after the run, write an array as .npy (FILE - prints it); NAME may be a position",
     )  # fmt: skip
     parser.add_argument("--dump-args", metavar="FILE.npz", help="write all arrays after the run")
+    parser.add_argument("--trace", metavar="FILE", help=TRACE_HELP)
     parser.add_argument("--list", action="store_true", help="list kernels and parameters only")
     parser.set_defaults(arguments=[])
     return parser
@@ -80,7 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(argv)
-    return run_tool("tile-run", lambda: run(options))
+    return run_tool("tile-run", lambda: run(options), options.trace)
 
 
 def run(options: argparse.Namespace) -> int:

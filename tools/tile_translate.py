@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tileir.tools.command_line import STDIN, read_input, run_tool, write_output
+from tileir.tools.command_line import STDIN, TRACE_HELP, read_input, run_tool, write_output
 
 # Option -> (stage to stop at, what it is for).
 STAGES = {
@@ -56,6 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--launch", choices=("plain", "managed"), default="plain",
         help="who starts the kernels: any launcher, or ours (default plain)",
     )  # fmt: skip
+    parser.add_argument("--trace", metavar="FILE", help=TRACE_HELP)
     parser.add_argument("--ptxas", metavar="PATH", help="the assembler to use")
     parser.add_argument(
         "--mlir-print-debuginfo", action="store_true", help="print locations in MLIR text"
@@ -68,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(argv)
-    return run_tool("tile-translate", lambda: run(options))
+    return run_tool("tile-translate", lambda: run(options), options.trace)
 
 
 def run(options: argparse.Namespace) -> int:

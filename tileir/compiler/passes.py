@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from mlir.passmanager import PassManager
 
+from tileir import trace
 from tileir.compiler.locations import place
 from tileir.errors import TileError, VerificationError
 from tileir.ir import MLIRError, Module
 from tileir.passes import REGISTRY, PassEntry
 
 _PASS = re.compile(r"([\w-]+)(?:\{(.*)\})?")
+_NESTED = re.compile(r"([\w.]+)\((.*)\)")
 
 
 def run_passes(module: Module, passes: Sequence[str]) -> None:
@@ -24,8 +26,12 @@ def run_passes(module: Module, passes: Sequence[str]) -> None:
     for ours, group in _grouped(passes):
         if ours is not None:
             entry, options = ours
-            with module.context, module.operation.location:
+            with trace.slice(entry.name, "pass"), module.context, module.operation.location:
                 entry.run(module.operation, options)
+        elif trace.is_on():
+            for name, text in _one_by_one(group):  # each has a slice of its own
+                with trace.slice(name, "pass"):
+                    _run_upstream(module, [text])
         else:
             _run_upstream(module, group)
 
@@ -48,6 +54,14 @@ def _grouped(
         yield (entry, {key: value for key, _, value in pairs}), []
     if upstream:
         yield None, upstream
+
+
+def _one_by_one(passes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Names and texts of passes; those of `gpu.module(a,b)` by themselves."""
+    for text in passes:
+        nested = _NESTED.fullmatch(text)
+        for inner in nested[2].split(",") if nested else [text]:
+            yield inner.partition("{")[0], f"{nested[1]}({inner})" if nested else inner
 
 
 def _run_upstream(module: Module, passes: list[str]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from tileir import logging, trace
 from tileir.compiler.mlir_bytecode import copy, to_bytecode
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, passes_of
 from tileir.compiler.worker import Step, run_here, shared_worker
@@ -44,11 +45,15 @@ class Program:
         self._launch_facts: dict[str, _LaunchFacts] = {}
         if isolate:
             shared_worker().start()  # gets ready while we lower
-        with RemarkCollector(source.context) as remarks:
-            module = self._lower("nvvm", self.timings)
-        self._remarks = tuple(remarks.texts)
-        self._nvvm = to_bytecode(module)
-        self.ptx = self._timed("ptx", lambda: self._run_llvm("ptx"))
+        with self._facts(), trace.slice("compile", launch=options.launch):
+            with RemarkCollector(source.context) as remarks:
+                module = self._lower("nvvm", self.timings)
+            self._remarks = tuple(remarks.texts)
+            self._nvvm = to_bytecode(module)
+            self.ptx = self._timed("ptx", lambda: self._run_llvm("ptx"))
+        for remark in self._remarks:
+            logging.tell("remarks", remark)
+        logging.tell("ptx", self.ptx)
 
     # ---- results -----------------------------------------------------------------------------
 
@@ -117,6 +122,8 @@ class Program:
         for stage in MLIR_STAGES:
             with _stopwatch(timings, stage):
                 run_passes(module, passes_of(stage, self.options))
+            if logging.wants("stages"):
+                logging.tell("stages", f"{stage}\n{module}")
             if stage == "tile_gpu":
                 self._launch_facts = dict(_launch_facts(module))
             if stage == last:
@@ -134,7 +141,20 @@ class Program:
     def _assemble(self) -> Assembly:
         from tileir.compiler.toolchain import assemble
 
-        return assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
+        with self._facts():
+            made = assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
+        for message in made.messages:
+            logging.tell("remarks", message)
+        return made
+
+    def _facts(self) -> AbstractContextManager[object]:
+        """What every slice of this compilation says of it."""
+        if not trace.is_on():
+            return nullcontext()
+        kernels = ",".join(name for name, _ in _entries(self._source))
+        return trace.facts(
+            kernel=kernels, target=self.options.target, opt_level=self.options.opt_level
+        )
 
     def _timed(self, stage: str, run: Callable[[], _Result]) -> _Result:
         with _stopwatch(self.timings, stage):
@@ -144,7 +164,8 @@ class Program:
 @contextmanager
 def _stopwatch(timings: dict[str, float], stage: str) -> Iterator[None]:
     start = time.perf_counter()
-    yield
+    with trace.slice(stage, "stage"):
+        yield
     timings[stage] = time.perf_counter() - start
 
 

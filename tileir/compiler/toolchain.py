@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tileir import trace
 from tileir.errors import ToolError
 
 _PACKAGES = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
@@ -108,7 +109,8 @@ def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) ->
         source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
         command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", *_OPTIONS, source, "-o", output]
-        done = _run(command)
+        with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
+            done = _run(command)
         if done.returncode or not output.exists():
             first = (done.stderr or done.stdout).strip().splitlines()[:5]
             reason = f"{tool} ({tool_version(tool)}) failed for {target}: {'; '.join(first)}"
@@ -154,7 +156,8 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = _run([tool, "-c", file.name])
+        with trace.slice("nvdisasm", "tool"):
+            done = _run([tool, "-c", file.name])
     if done.returncode:
         raise ToolError(f"{tool} ({tool_version(tool)}) failed: {done.stderr.strip()}")
     return done.stdout

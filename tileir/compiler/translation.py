@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tileir import trace
 from tileir.compiler.mlir_bytecode import to_bytecode
 from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
@@ -33,7 +34,8 @@ def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str 
         )
         first += 1
     for following in MLIR_STAGES[first:]:
-        run_passes(module, passes_of(following, options))
+        with trace.slice(following, "stage"):
+            run_passes(module, passes_of(following, options))
     nvvm = to_bytecode(module)
     if to == "llvmir":
         return shared_worker().run("llvmir", nvvm)

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO, Any, Literal
 
-from tileir import errors
+from tileir import errors, trace
 from tileir.errors import CompilerCrash, ParseError, TileError, ToolError
 
 #: From a module at the stage nvvm to text.
@@ -32,6 +32,7 @@ _LENGTH_BYTES = 8
 #: Seconds within which MLIR reads a file, and bytes a second beyond that; on some it never ends.
 _PATIENCE = 10
 _SLOWEST = 100_000
+_LOG_VARIABLES = ("TILEIR_TRACE", "TILEIR_LOG", "CT_LOG_LEVEL")
 _ERROR_FIELDS = ("reason", "location", "remedy")
 _CRASH_FIELDS = (*_ERROR_FIELDS, "kernel", "report")
 
@@ -64,13 +65,23 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while (message := _receive(requests)) is not None:
         header, payload = message
         try:
-            _send(answers, {"ok": True}, _answer(header, payload).encode())
+            answer, events = _traced_answer(header, payload)
+            _send(answers, {"ok": True, "events": events}, answer.encode())
         except CompilerCrash as crash:
             fields = {name: getattr(crash, name) for name in _CRASH_FIELDS}
             _send(answers, {"ok": False, "crash": fields}, crash.details.encode())
         except TileError as error:
             fields = {name: getattr(error, name) for name in _ERROR_FIELDS}
             _send(answers, {"ok": False, "error": fields, "type": type(error).__name__})
+
+
+def _traced_answer(header: dict[str, Any], payload: bytes) -> tuple[str, dict[str, Any] | None]:
+    """The answer, and the slices of the work if the caller wants them."""
+    if not header["trace"]:
+        return _answer(header, payload), None
+    with trace.recording() as recorder:
+        answer = _answer(header, payload)
+    return answer, trace.pack(recorder.events)
 
 
 def _answer(header: dict[str, Any], payload: bytes) -> str:
@@ -88,8 +99,9 @@ def run_here(step: Step, module: bytes) -> str:
     from tileir.mlir_parser import parse_checked_bytecode
 
     run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
-    parsed = parse_checked_bytecode(module, "<nvvm>")
-    with parsed.context:
+    with trace.slice("read module"):
+        parsed = parse_checked_bytecode(module, "<nvvm>")
+    with trace.slice("LLVM", step=step), parsed.context:
         return run(parsed)
 
 
@@ -171,6 +183,8 @@ class Worker:
                 self._kill()
                 raise
         if header["ok"]:
+            if header["events"]:
+                trace.merge(header["events"])
             return answer.decode()
         if "crash" in header:
             raise CompilerCrash(**header["crash"], details=answer.decode())
@@ -197,7 +211,7 @@ class Worker:
             self._await(process)
         before = self._said.seek(0, os.SEEK_END)
         try:
-            _send(process.stdin, request, payload)
+            _send(process.stdin, {**request, "trace": trace.is_on()}, payload)
             answer = _receive(process.stdout)
         except BrokenPipeError:
             answer = None
@@ -217,7 +231,7 @@ class Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._said,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                    env=_environment(),
                 )
             except OSError as error:
                 raise _no_worker(str(error)) from None
@@ -257,6 +271,12 @@ class Worker:
         """Ends the process, if it runs."""
         with self._lock:
             self._kill()
+
+
+def _environment() -> dict[str, str]:
+    """Our environment for the process, which imports what we import and leaves logs to us."""
+    kept = {key: value for key, value in os.environ.items() if key not in _LOG_VARIABLES}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def _no_worker(reason: str) -> ToolError:

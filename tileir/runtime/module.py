@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .. import trace
 from ..errors import LaunchError
 from .driver import Device, Driver, LaunchConfig, cuda_driver
 from .launch import PreparedLaunch, Workspaces, launch_kernel, prepare_launch
@@ -58,7 +59,8 @@ class Kernel:
         arrays on the device (DLPack, `__cuda_array_interface__`) are not copied, and the call
         returns once the kernel is queued on `stream`.  Raises `LaunchError`.
         """
-        launch_kernel(*self._loaded(), grid, args, stream, self._loader.workspaces)
+        with trace.slice("launch", "launch", kernel=self.name, grid=grid):
+            launch_kernel(*self._loaded(), grid, args, stream, self._loader.workspaces)
 
     def prepare(
         self, grid: int | Sequence[int], args: Sequence[Any], stream: Any = None
@@ -121,7 +123,8 @@ class Loader:
         key = (id(image), device.context, info.name)
         if key not in self._functions:
             if id(image) not in self._libraries:
-                self._libraries[id(image)] = self.driver.load(image.code, image.name)
+                with trace.slice("load", "launch", kernel=info.name):
+                    self._libraries[id(image)] = self.driver.load(image.code, image.name)
             # Clusters that a launch works out are small: they need no permission.
             x, y, z = (count if isinstance(count, int) else 1 for count in info.cluster)
             config = LaunchConfig((1, 1, 1), info.block, (x, y, z), info.dynamic_shared_bytes)
