@@ -317,6 +317,18 @@ def _layout(spec: RecordSpec, version: Version) -> tuple[tuple[Field, int], ...]
     )
 
 
+def needed_version(record: Record) -> Version:
+    """The oldest version that holds a record with the fields that it has."""
+    needed = record.spec.since
+    for item in record.spec.fields:
+        if item.name in record.fields:
+            needed = max(needed, item.since)
+            if isinstance(item.encoding, Enum):
+                value = record.fields[item.name]
+                needed = max(needed, item.encoding.enumeration.available_since(value))
+    return needed
+
+
 @dataclass(frozen=True, eq=False)
 class TagTable:
     """The records of one kind, by tag."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tileir import ir
-from tileir.bytecode.fields import Enum
+from tileir.bytecode.fields import needed_version
 from tileir.bytecode.records import File, Record
 from tileir.bytecode.stream import malformed
 from tileir.bytecode.tags import INTEGER_WIDTHS, TYPES
@@ -103,15 +103,7 @@ class TypeExporter:
         return index
 
     def _check_version(self, record: Record, type: ir.Type) -> None:
-        needed = record.spec.since
-        for item in record.spec.fields:
-            if item.name not in record.fields:
-                continue
-            needed = max(needed, item.since)
-            if isinstance(item.encoding, Enum):
-                value = record.fields[item.name]
-                needed = max(needed, item.encoding.enumeration.available_since(value))
-        if self._file.version < needed:
+        if self._file.version < (needed := needed_version(record)):
             raise BytecodeError(
                 f"type {type} needs bytecode {needed} or newer, {self._file.version} was asked for"
             )
