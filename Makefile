@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-NATIVE := $(shell find dialects -name '*.td' -o -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
+NATIVE := $(shell find dialects tileir/runtime/native -name '*.td' -o -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
 
 .DELETE_ON_ERROR:
 .PHONY: install demo test test-all lint docs bench-compile clean
