@@ -30,7 +30,7 @@ class ModulePass(ABC):
     def from_options(cls, options: Mapping[str, str]) -> Self:
         """The pass with options given as text, as in `name{key=value}`."""
         fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}
-        types = typing.get_type_hints(cls)
+        types = typing.get_type_hints(cls) if options else {}
         values = {}
         for key, text in options.items():
             field = fields.get(key)

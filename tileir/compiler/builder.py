@@ -38,6 +38,7 @@ class Builder:
         self.location = location
         self.context = location.context
         self._types: dict[str, Type] = {}
+        self._attributes: dict[str, Attribute] = {}
         #: operations created so far
         self.count = 0
         self.i1, self.i8, self.i16, self.i32, self.i64 = (
@@ -98,7 +99,11 @@ class Builder:
         return result
 
     def attribute(self, text: str) -> Attribute:
-        return Attribute.parse(text, self.context)
+        """The attribute written `text`, remembered as types are."""
+        result = self._attributes.get(text)
+        if result is None:
+            result = self._attributes[text] = Attribute.parse(text, self.context)
+        return result
 
     def i32_attr(self, value: int) -> IntegerAttr:
         return IntegerAttr.get(self.i32, value)

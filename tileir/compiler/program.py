@@ -13,6 +13,7 @@ from tileir import logging, trace
 from tileir.compiler.mlir_bytecode import copy, to_bytecode
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options, passes_of
 from tileir.compiler.worker import Step, run_here, shared_worker
+from tileir.dialects import prepare_context
 from tileir.dialects.diagnostics import RemarkCollector
 from tileir.errors import TileError
 from tileir.ir import IntegerAttr, Module, StringAttr
@@ -131,7 +132,9 @@ class Program:
         return module
 
     def _run_llvm(self, step: Step) -> str:
-        return (shared_worker().run if self._isolate else run_here)(step, self._nvvm)
+        if not self._isolate:
+            return run_here(step, self._nvvm)
+        return shared_worker().run(step, self._nvvm, meanwhile=prepare_context)
 
     def _assembled(self) -> Assembly:
         if self._assembly is None:

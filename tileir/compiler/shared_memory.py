@@ -60,11 +60,17 @@ def wavefronts(layout: Layout, buffer: BufferInfo) -> int:
     first = [group[0] for group in layout.groups(buffer.order[-1], vector)]
     starts = buffer.offsets(coordinates[:, first])
     width = vector * buffer.element_bytes
-    return sum(_conflicts(starts[:, access], width) for access in range(starts.shape[1]))
+    return int(_conflicts(starts, width).sum())
 
 
-def _conflicts(starts: np.ndarray, width: int) -> int:
-    """Wavefronts of one access of `width` bytes by 32 lanes at byte offsets `starts`: the most
-    different words that any bank has to give."""
-    words = np.unique((starts[:, None] + np.arange(0, width, _BANK_BYTES)) // _BANK_BYTES)
-    return int(np.bincount(words % _BANKS, minlength=_BANKS).max())
+def _conflicts(starts: np.ndarray, width: int) -> np.ndarray:
+    """Wavefronts of accesses of `width` bytes by 32 lanes at byte offsets `starts` [lane, access]:
+    for each, the most different words that any bank has to give."""
+    accesses = starts.shape[1]
+    parts = starts.T[:, :, None] + np.arange(0, width, _BANK_BYTES)
+    words = np.sort(parts.reshape(accesses, -1) // _BANK_BYTES, axis=1)
+    differs = np.ones(words.shape, bool)  # from the word before it
+    differs[:, 1:] = words[:, 1:] != words[:, :-1]
+    banks = words % _BANKS + np.arange(accesses)[:, None] * _BANKS
+    given = np.bincount(banks[differs], minlength=accesses * _BANKS)
+    return given.reshape(accesses, _BANKS).max(axis=1)

@@ -19,11 +19,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from typing import IO, Any, Literal
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from tileir import errors, trace
 from tileir.errors import CompilerCrash, ParseError, TileError, ToolError
+
+if TYPE_CHECKING:
+    from tileir.ir import Context
 
 #: From a module at the stage nvvm to text.
 Step = Literal["llvmir", "ptx"]
@@ -61,11 +64,16 @@ def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers requests until their stream ends."""
+    """Answers requests until their stream ends. Each has a context of its own, made before the
+    request comes; the one before is destroyed after its answer has gone."""
+    from tileir.dialects import make_context
+
+    context = make_context()
+    _send(answers, {"ready": True})
     while (message := _receive(requests)) is not None:
         header, payload = message
         try:
-            answer, events = _traced_answer(header, payload)
+            answer, events = _traced_answer(header, payload, context)
             _send(answers, {"ok": True, "events": events}, answer.encode())
         except CompilerCrash as crash:
             fields = {name: getattr(crash, name) for name in _CRASH_FIELDS}
@@ -73,34 +81,37 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         except TileError as error:
             fields = {name: getattr(error, name) for name in _ERROR_FIELDS}
             _send(answers, {"ok": False, "error": fields, "type": type(error).__name__})
+        context = make_context()
 
 
-def _traced_answer(header: dict[str, Any], payload: bytes) -> tuple[str, dict[str, Any] | None]:
+def _traced_answer(
+    header: dict[str, Any], payload: bytes, context: Context
+) -> tuple[str, dict[str, Any] | None]:
     """The answer, and the slices of the work if the caller wants them."""
     if not header["trace"]:
-        return _answer(header, payload), None
+        return _answer(header, payload, context), None
     with trace.recording() as recorder:
-        answer = _answer(header, payload)
+        answer = _answer(header, payload, context)
     return answer, trace.pack(recorder.events)
 
 
-def _answer(header: dict[str, Any], payload: bytes) -> str:
+def _answer(header: dict[str, Any], payload: bytes, context: Context) -> str:
     if header["step"] != "check":
-        return run_here(header["step"], payload)
+        return run_here(header["step"], payload, context)
     from tileir.mlir_parser import parse_checked_bytecode
 
-    parse_checked_bytecode(payload, header["name"])
+    parse_checked_bytecode(payload, header["name"], context)
     return ""
 
 
-def run_here(step: Step, module: bytes) -> str:
+def run_here(step: Step, module: bytes, context: Context | None = None) -> str:
     """Runs a step on a module given as MLIR bytecode, in this process. Raises CompilerCrash."""
     from tileir.compiler import codegen
     from tileir.mlir_parser import parse_checked_bytecode
 
     run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
     with trace.slice("read module"):
-        parsed = parse_checked_bytecode(module, "<nvvm>")
+        parsed = parse_checked_bytecode(module, "<nvvm>", context)
     with trace.slice("LLVM", step=step), parsed.context:
         return run(parsed)
 
@@ -108,7 +119,6 @@ def run_here(step: Step, module: bytes) -> str:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what LLVM prints must not mix with the answers
-    _send(answers, {"ready": True})
     serve(sys.stdin.buffer, answers)
 
 
@@ -138,13 +148,13 @@ class Worker:
         with self._lock:
             self._running()
 
-    def run(self, step: Step, module: bytes) -> str:
-        """Runs a step on a module given as MLIR bytecode.
+    def run(self, step: Step, module: bytes, meanwhile: Callable[[], object] = lambda: None) -> str:
+        """Runs a step on a module given as MLIR bytecode, and `meanwhile` here.
 
         Raises CompilerCrash where LLVM fails or the process ends, ToolError where it cannot start.
         """
         try:
-            return self._run(step, module)
+            return self._run(step, module, meanwhile)
         except CompilerCrash as crash:
             if crash.kernel is None:
                 self._blame(step, module)
@@ -157,9 +167,11 @@ class Worker:
         except _Ended:
             raise ParseError("malformed MLIR bytecode", location=name) from None
 
-    def _run(self, step: Step, module: bytes) -> str:
+    def _run(
+        self, step: Step, module: bytes, meanwhile: Callable[[], object] = lambda: None
+    ) -> str:
         try:
-            return self._call({"step": step}, module)
+            return self._call({"step": step}, module, meanwhile=meanwhile)
         except _Ended as end:
             raise _crash(end, module) from None
 
@@ -170,13 +182,19 @@ class Worker:
         for kernel in kernels_alone(module):
             self._run(step, kernel)
 
-    def _call(self, request: dict[str, Any], payload: bytes, patience: float | None = None) -> str:
+    def _call(
+        self,
+        request: dict[str, Any],
+        payload: bytes,
+        patience: float | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> str:
         """The answer to a request. Raises the TileError that is the answer, or _Ended, also where
         there is none after `patience` seconds."""
         with self._lock:
             try:
                 with self._watched(patience):
-                    header, answer = self._ask(request, payload)
+                    header, answer = self._ask(request, payload, meanwhile)
             except BaseException:
                 # Whatever interrupted us (Ctrl-C, say): a late answer must not meet the next
                 # question.
@@ -204,7 +222,9 @@ class Worker:
         finally:
             timer.cancel()
 
-    def _ask(self, request: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
+    def _ask(
+        self, request: dict[str, Any], payload: bytes, meanwhile: Callable[[], object]
+    ) -> tuple[dict[str, Any], bytes]:
         process = self._running()
         assert process.stdin and process.stdout and self._said
         if not self._is_ready:
@@ -212,6 +232,7 @@ class Worker:
         before = self._said.seek(0, os.SEEK_END)
         try:
             _send(process.stdin, {**request, "trace": trace.is_on()}, payload)
+            meanwhile()
             answer = _receive(process.stdout)
         except BrokenPipeError:
             answer = None
