@@ -1,0 +1,123 @@
+"""Tracing a kernel: from its function and a signature to a module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir.dialects.cuda_tile import hints_attribute
+from tileir.ir import Attribute, FunctionType, InsertionPoint, Module, Operation, TypeAttr, UnitAttr
+
+from .. import trace as tracing
+from .builder import Builder, ambient
+from .calls import closure_of
+from .context import pool
+from .errors import TileInternalError, TileTypeError
+from .frames import Frame
+from .interpreter import Interpreter, run
+from .parameters import bind_parameters
+from .signature import Signature
+from .source import source_of
+from .static import exit_contexts
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+
+def trace(kernel: Kernel, signature: Signature, target: str, symbol: str) -> Module:
+    """See `Kernel.trace`."""
+    if len(signature.parameters) != len(kernel.parameters):
+        raise TileTypeError(
+            f"{kernel.name} has {len(kernel.parameters)} parameters, the signature describes "
+            f"{len(signature.parameters)}"
+        )
+    types = pool()
+    with types.context, types.unknown, tracing.slice("trace", kernel=kernel.name):
+        builder = Builder(types, target)
+        frame = _kernel_frame(kernel, builder)
+        interpreter = Interpreter(builder, frame)
+        with ambient(builder):
+            run(interpreter, lambda: _body(interpreter, kernel, signature))
+        builder.frame = None
+        return _module(builder, kernel, symbol, frame)
+
+
+def _kernel_frame(kernel: Kernel, builder: Builder) -> Frame:
+    function = kernel.function
+    source, names = source_of(function), function.__globals__
+    return Frame(source, builder.types.context, names, closure_of(function), None, None)
+
+
+def _body(interpreter: Interpreter, kernel: Kernel, signature: Signature) -> None:
+    builder, frame = interpreter.builder, interpreter.frame
+    bind_parameters(builder, kernel, signature, frame)
+    signal = interpreter.block(frame.source.body)
+    if signal is None or signal.value == "return":
+        exit_contexts(interpreter, 0)
+    if not _ends(builder):
+        builder.op("cuda_tile.return", (), ())
+    builder.memory.finish()
+
+
+def _ends(builder: Builder) -> bool:
+    """Whether the kernel's block has its terminator already."""
+    operations = builder.block.operations
+    return (
+        len(operations) > 0 and operations[len(operations) - 1].operation.name == "cuda_tile.return"
+    )
+
+
+def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Module:
+    """Puts the kernel's block into a module and has it verified."""
+    types = builder.types
+    module = Module.create(types.unknown)
+    attributes: dict[str, Attribute] = {"sym_name": types.made(("name", "kernels"), _kernels_name)}
+    if builder.extended:
+        attributes["cuda_tile.extended"] = UnitAttr.get()
+    kernels = Operation.create(
+        "cuda_tile.module", attributes=attributes, regions=1, ip=InsertionPoint(module.body)
+    )
+    inner = kernels.regions[0].blocks.append()
+    inputs = [argument.type for argument in builder.entry_block.arguments]
+    from tileir.ir import StringAttr
+
+    entry_attributes: dict[str, Attribute] = {
+        "sym_name": StringAttr.get(symbol),
+        "function_type": TypeAttr.get(FunctionType.get(inputs, [])),
+    }
+    hints = kernel.hints.by_architecture()
+    if hints:
+        entry_attributes["optimization_hints"] = hints_attribute(hints)
+    frame.node = frame.source.node
+    entry = Operation.create(
+        "cuda_tile.entry",
+        attributes=entry_attributes,
+        regions=1,
+        ip=InsertionPoint(inner),
+        loc=frame.location(),
+    )
+    builder.entry_block.append_to(entry.regions[0])
+    _verify(module, frame)
+    return module
+
+
+def _kernels_name() -> Any:
+    from tileir.ir import StringAttr
+
+    return StringAttr.get("kernels")
+
+
+def _verify(module: Module, frame: Frame) -> None:
+    from tileir.ir import MLIRError
+
+    try:
+        module.operation.verify()
+    except MLIRError as error:
+        found = error.error_diagnostics[0] if error.error_diagnostics else None
+        fault = TileInternalError(
+            f"the kernel became invalid IR: {found.message if found else error}",
+            location=str(found.location) if found else None,
+            remedy="this is a fault of tileir: please report it with the kernel",
+        )
+        if found is None:
+            fault.locate(frame.place())
+        raise fault from None
