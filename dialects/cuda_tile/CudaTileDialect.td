@@ -14,15 +14,16 @@ def CudaTile_Dialect : Dialect {
     and textual syntax, one to one with its bytecode. A program works on whole
     tiles; threads, shared memory and tensor cores do not appear.
 
-    A module with the attribute `cuda_tile.extended` may use tile dimensions
-    that are not powers of two. Bytecode cannot hold such a module.
+    A module with the attribute `cuda_tile.extended` may use what goes beyond
+    Tile IR: tile dimensions that are not powers of two, and `inline_ptx`.
+    Bytecode cannot hold such a module.
   }];
   let useDefaultTypePrinterParser = 0;
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Marks a module whose tile dimensions need not be powers of two.
+    /// Marks a module that may go beyond Tile IR.
     static constexpr ::llvm::StringLiteral kExtendedAttr = "cuda_tile.extended";
 
     ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;

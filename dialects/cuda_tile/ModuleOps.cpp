@@ -15,10 +15,14 @@ using namespace cuda_tile;
 
 namespace {
 
-/// Checks what only the module knows: whether dimensions must be powers of two.
-class ShapeChecker {
+/// Checks what only the module knows: whether operations beyond Tile IR are allowed, and
+/// dimensions that are no powers of two.
+class PlainChecker {
 public:
   LogicalResult check(Operation *op) {
+    if (isa<InlinePtxOp>(op))
+      return op->emitOpError() << "is an extension of Tile IR; mark the module '"
+                               << CudaTileDialect::kExtendedAttr << "' to allow it";
     for (Type type : op->getOperandTypes())
       if (failed(check(op, type)))
         return failure();
@@ -72,7 +76,7 @@ LogicalResult cuda_tile::ModuleOp::verifyRegions() {
                                  "entries and globals";
   if ((*this)->hasAttr(CudaTileDialect::kExtendedAttr))
     return success();
-  ShapeChecker checker;
+  PlainChecker checker;
   WalkResult result = walk([&](Operation *op) { return WalkResult(checker.check(op)); });
   return failure(result.wasInterrupted());
 }

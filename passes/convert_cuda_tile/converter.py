@@ -14,7 +14,7 @@ from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import STORED_AS, is_tile_type
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.dialects.cuda_tile import PtrType, TokenType
-from tileir.ir import Block, OpView, ShapedType, Type, Value
+from tileir.ir import Block, OpView, ShapedType, StringAttr, Type, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
 from tileir.passes.convert_cuda_tile.view_records import ViewTable
 
@@ -128,9 +128,10 @@ class Converter:
         self, text: str, constraints: str, operands: Sequence[Value], element: Type | None = None
     ) -> Value:
         """PTX instructions on each element."""
-        attributes = {
-            "ptx": self.builder.attribute(f'"{text}"'),
-            "constraints": self.builder.attribute(f'"{constraints}"'),
+        context = self.builder.context
+        attributes: Attributes = {
+            "ptx": StringAttr.get(text, context),
+            "constraints": StringAttr.get(constraints, context),
         }
         return self.elementwise("tile_gpu.inline_ptx", operands, element, attributes)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tileir.compiler.ir_util import element_type, has_flag, keyword
+from tileir.compiler.ir_util import element_type, has_flag, keyword, text_attr
 from tileir.ir import OpView, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.float_formats import convert_float, round_from_f32
@@ -216,3 +216,18 @@ def _fpowi(c: Converter, op: OpView) -> None:
         return
     callee = "__nv_powi" if _is_double(base) else "__nv_powif"
     c.set(op, c.call(callee, [base, exponent]))
+
+
+#: Constraints of LLVM inline assembly: the registers that hold a type.
+_REGISTERS = {"i16": "h", "f16": "h", "bf16": "h", "i32": "r", "f32": "f", "i64": "l", "f64": "d"}
+
+
+@lowers("inline_ptx")
+def _inline_ptx(c: Converter, op: OpView) -> None:
+    operands = c.operands(op)
+    result = element_type(op.operation.results[0].type)
+    types = [result, *(element_type(x.type) for x in operands)]
+    registers = ",".join(_REGISTERS[str(type_)] for type_ in types)
+    # Braces of its own, so that the registers that it declares do not clash.
+    text = f"{{ {text_attr(op, 'ptx')} }}"
+    c.set(op, c.ptx(text, f"={registers}", operands, result))

@@ -34,7 +34,7 @@ ELEMENTWISE = _named(
     "absf negf ceil floor addf subf mulf divf fma remf maxf minf sqrt rsqrt exp exp2 tanh log log2",
     "sin cos tan sinh cosh atan2 fpowf pow fpowi cmpf absi negi addi subi muli mulhii divi remi",
     "maxi mini shli shri andi ori xori cmpi select offset",
-    "bitcast exti trunci ftof ftoi itof int_to_ptr ptr_to_int ptr_to_ptr",
+    "bitcast exti trunci ftof ftoi itof int_to_ptr ptr_to_int ptr_to_ptr inline_ptx",
 )
 #: Pure, but undefined for some operands unless these are looked at.
 _GUARDED = _named("divi remi assume extract insert addi subi muli shli negi trunci")

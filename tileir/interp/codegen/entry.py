@@ -17,6 +17,7 @@ from . import (  # noqa: F401  (register their translations)
     int_ops,
     matmul_ops,
     memory_ops,
+    ptx_ops,
     reduce_ops,
     shape_ops,
     view_ops,
