@@ -119,7 +119,8 @@ def run(interpreter: Interpreter, body: Callable[[], None]) -> None:
         body()
     except TileSourceError as error:
         error.locate(interpreter.frame.place(), interpreter.frame.calls())
-        raise
+        # The way through our own code is of no use to the kernel's author.
+        raise error.with_traceback(None) from None
     except RecursionError:
         located = TileRecursionError(
             "functions call each other too deeply, or an expression is nested too deeply",

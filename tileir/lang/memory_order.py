@@ -1,15 +1,15 @@
-"""Accesses to memory stay in program order: tokens.
+"""Accesses to memory stay in program order: what is recorded while a kernel is traced.
 
 Memory operations of the IR are ordered only by tokens.  Each records itself here, under the names
-of the arrays that it may touch; when the whole kernel is known, `finish` hands the tokens on.
+of the arrays that it may touch; when the whole kernel is known, `tokens.py` hands tokens on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir.ir import Operation, Value
 
@@ -25,10 +25,37 @@ class Effect(Enum):
     ATOMIC = 3
 
 
+class Role(Enum):
+    """Which of an array's tokens: that of its last store, which loads wait for, or that of all
+    that was done to it, which stores wait for."""
+
+    STORES = 1
+    ALL = 2
+
+
+class Key(NamedTuple):
+    """One of the tokens that are kept: for an array, or what was acquired last."""
+
+    name: str
+    role: Role
+
+
+#: What was last acquired from other blocks; everything that follows waits for it.
+ACQUIRED = Key("", Role.ALL)
+
+#: Stands for all names: what comes after waits for everything before, and the other way round.
+EVERYTHING: frozenset[str] = frozenset({"*"})
+
+
 @dataclass(eq=False, slots=True)
 class Access:
     """A memory operation. Its last result is its token, `token_operand` the position of the token
-    it waits for."""
+    it waits for.
+
+    `indices` say where a store goes if different values mean disjoint places.  `live` are the
+    tokens that are needed after it, `independent` says that rounds of the loop around need not
+    wait for each other's.
+    """
 
     op: Operation
     effect: Effect
@@ -36,38 +63,59 @@ class Access:
     token_operand: int
     acquire: bool = False
     release: bool = False
-    #: Where a store goes if different values mean disjoint places.
     indices: tuple[Value, ...] = ()
+    live: set[Key] = field(default_factory=set)
+    independent: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class Jump:
-    """The end of a block."""
+    """The end of a block; a jump that leaves a loop gets its operation when the loop is closed."""
 
-    op: Operation
+    op: Operation | None
 
 
 @dataclass(eq=False, slots=True)
 class Nested:
-    """An `if`, `for` or `loop` and what happens in each of its regions."""
+    """An `if`, `for` or `loop` and what happens in each of its regions.
+
+    `live_top` are the tokens that a round of a loop may need, `live_out` those needed after it,
+    `at_entry` those of the time before the loop that its rounds need.
+    """
 
     op: Operation
     regions: tuple[list[Event], ...]
+    live_top: set[Key] = field(default_factory=set)
+    live_out: set[Key] = field(default_factory=set)
+    at_entry: set[Key] = field(default_factory=set)
+
+    def accesses(self) -> Iterator[Access]:
+        for region in self.regions:
+            yield from all_accesses(region)
 
 
 Event = Access | Jump | Nested
 
-#: Stands for all names: what comes after waits for everything before, and the other way round.
-EVERYTHING: frozenset[str] = frozenset({"*"})
+
+def all_accesses(events: Sequence[Event]) -> Iterator[Access]:
+    """Those among the events and in all nested regions."""
+    stack = list(events)
+    while stack:
+        event = stack.pop()
+        if isinstance(event, Access):
+            yield event
+        elif isinstance(event, Nested):
+            for region in event.regions:
+                stack += region
 
 
-@dataclass
 class MemoryOrder:
     """Records events in the order of the program; `events` is the list of the current block."""
 
-    builder: Builder
-    events: list[Event] = field(default_factory=list)
-    _root: Value | None = None
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.events: list[Event] = []
+        self._root: Value | None = None
 
     @property
     def root(self) -> Value:
@@ -91,8 +139,9 @@ class MemoryOrder:
     ) -> None:
         """Records a memory operation that was just appended with `root` as its token.
 
-        `names` are those of the arrays that it may touch (`Array.names`).  `indices` are given for
-        stores that do not touch the same place twice for different values of any index.
+        `names` are those of the arrays that it may touch (`Array.names`), or `EVERYTHING`.
+        `indices` are given for stores that touch disjoint places for different values of any
+        one index.
         """
         self.events.append(
             Access(op, effect, names, token_operand, acquire, release, tuple(indices))
@@ -100,3 +149,7 @@ class MemoryOrder:
 
     def finish(self) -> None:
         """Gives every memory operation the token of what it must come after."""
+        from .tokens import order
+
+        if self._root is not None:
+            order(self.builder, self.events, self._root)
