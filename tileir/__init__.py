@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import (
     BytecodeError,
+    CacheError,
     CompilerCrash,
     ExecutionError,
     LaunchError,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BytecodeError",
+    "CacheError",
     "CompilerCrash",
     "ExecutionError",
     "LaunchError",

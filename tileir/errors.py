@@ -74,5 +74,9 @@ class LaunchError(TileError):
     """Wrong arguments, grid or device for a launch."""
 
 
+class CacheError(TileError):
+    """A cache folder that cannot be used, or must not be."""
+
+
 class ExecutionError(TileError):
     """Undefined or failing behaviour found while a kernel ran on the CPU."""
