@@ -325,3 +325,14 @@ def test_deep_nesting_is_refused_not_crashed():
     body = f"{constants(zero=0, one=1)}\n{opening}{'continue }' * depth}"
     with pytest.raises(UnsupportedError, match="nest"):
         interp.run(kernel("", body))
+
+
+def test_loop_of_one_round():
+    out = np.zeros(1, I32)
+    body = """
+    loop {
+      %t = store_ptr_tko weak %out, %n : tile<ptr<i32>>, tile<i32> -> token
+      break
+    }"""
+    run("%out: tile<ptr<i32>>, %n: tile<i32>", body, [out, np.int32(3)])
+    assert out.tolist() == [3]

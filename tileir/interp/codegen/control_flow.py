@@ -113,7 +113,6 @@ def _for(e: Emitter, op: Op) -> None:
     waits = _waits(op) and not e.in_combiner
     with e.indented(), e.in_loop(carried, "if t.tired(): yield False" if waits else None):
         translate_block(e, body)
-    e.suspends |= waits
     e.site = site
     for result, slot in zip(op.results, carried, strict=True):
         e.alias(result, slot)
@@ -129,7 +128,6 @@ def _loop(e: Emitter, op: Op) -> None:
     mark = e.fresh("m")
     pause = f"if (s := t.stuck({mark}{watched})) or t.tired(): yield s"
     waits = not e.in_combiner
-    e.suspends |= waits
     site = e.site
     e.line("while True:")
     with e.indented(), e.in_loop(carried, pause if waits else None, results):
@@ -166,6 +164,7 @@ def _continue(e: Emitter, op: Op) -> None:
     frame = e.loops[-1]
     assign(e, frame.carried, op.operands)
     if frame.pause:
+        e.suspends = True
         e.site = frame.site
         e.line(frame.pause)
     e.line("continue")
