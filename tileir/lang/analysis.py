@@ -96,7 +96,12 @@ def _assigned(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
         elif isinstance(node, ast.FunctionDef):
             found[node.name] = None
     for node in walk_scope(nodes):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node not in own:
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            # A dictionary gets a new item: the name stands for another dictionary then.
+            node = node.value
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            continue
+        if isinstance(node, ast.Name) and node not in own:
             found.setdefault(node.id)
     return tuple(found)
 

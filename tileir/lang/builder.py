@@ -113,6 +113,12 @@ class Builder:
             self._holder.regions[0], list(types), [self.types.unknown] * len(types)
         )
 
+    def move_kernel(self, entry: Operation) -> None:
+        """Moves the finished kernel into its operation and drops what is not part of it."""
+        self.entry_block.append_to(entry.regions[0])
+        # At once: code that was traced for nothing may use values of the kernel.
+        self._holder.erase()
+
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
         """Has operations appended to another block for the time of a `with` statement."""

@@ -95,7 +95,7 @@ def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Modu
         ip=InsertionPoint(inner),
         loc=frame.location(),
     )
-    builder.entry_block.append_to(entry.regions[0])
+    builder.move_kernel(entry)
     _verify(module, frame)
     return module
 
