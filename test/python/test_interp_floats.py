@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rational import MODES, round_rational, sqrt_sticky
 
-from tileir.interp.numerics import floats, functions, rounding
+from tileir.interp.numerics import exact, floats, functions, rounding
 from tileir.interp.numerics.formats import (
     BF16,
     F4E2M1FN,
@@ -157,6 +157,23 @@ def test_fma_is_correctly_rounded(fmt, mode):
             for x, y, z in zip(a, b, c, strict=True)
         ],
     )
+
+
+@pytest.mark.parametrize("spread", [0, 5, 60, 110, 390])
+def test_fma_in_pairs_of_float64_is_that_in_integers(spread):
+    """Two independent ways: numbers that cancel, ties of few bits, zeros."""
+    r = np.random.default_rng(spread)
+    scale = lambda: 2.0 ** r.integers(-spread, spread + 1, 20000)  # noqa: E731
+    a, b, c = (r.standard_normal(20000) * scale() for _ in range(3))
+    few = [r.integers(-(2**bits), 2**bits, 20000) * scale() for bits in (2, 26, 52)]
+    cases = [(a, b, c), (a, b, -a * b), (a, b, np.nextafter(-a * b, INF)), few, few[::-1]]
+    cases.append(np.meshgrid(*[[0.0, -0.0, 1.0, -1.0, 0.1]] * 3))
+    for x, y, z in cases:
+        pairs_, integers = (
+            f(x, y, z).view(np.int64)
+            for f in (exact.fma_in_pairs, lambda *v: exact.fma_in_integers(*v, "nearest_even"))
+        )
+        assert (pairs_ == integers).all()
 
 
 @pytest.mark.parametrize("mode", MODES)

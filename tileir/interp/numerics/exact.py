@@ -19,10 +19,15 @@ _ONE = np.uint64(1)
 
 def two_sum(a: Tile, b: Tile) -> tuple[Tile, Tile]:
     """(s, e) with s = a + b rounded to nearest and s + e = a + b exactly; e = 0 if not finite."""
+    s, e = _finite_sum(a, b)
+    return s, np.where(np.isfinite(s), e, 0.0)
+
+
+def _finite_sum(a: Tile, b: Tile) -> tuple[Tile, Tile]:
+    """`two_sum` where nothing overflows."""
     s = a + b
     back = s - a
-    e = (a - (s - back)) + (b - back)
-    return s, np.where(np.isfinite(s), e, 0.0)
+    return s, (a - (s - back)) + (b - back)
 
 
 def to_odd(nearest: Tile, error: Tile) -> Tile:
@@ -84,12 +89,63 @@ def _pack(negative: Tile, top: Tile, exponent: Tile, mode: str) -> Tile:
 
 
 def fma64(a: Tile, b: Tile, c: Tile, mode: str) -> Tile:
-    """a * b + c in float64 with one rounding, in 128-bit integers.
+    """a * b + c in float64 with one rounding."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    if mode != "nearest_even":
+        return fma_in_integers(a, b, c, mode)
+    if all(map(_all_in_range, (a, b, c))):
+        return fma_in_pairs(a, b, c)
+    hard = ~(_in_range(a) & _in_range(b) & _in_range(c))
+    easy = (np.where(hard, 1.0, x) for x in (a, b, c))
+    out = fma_in_pairs(*easy)
+    out[hard] = fma_in_integers(a[hard], b[hard], c[hard], mode)
+    return out
+
+
+def _in_range(x: Tile) -> Tile:
+    """Where neither products of such numbers nor their errors overflow or underflow."""
+    magnitude = np.abs(x)
+    return ((magnitude > 2.0**-400) & (magnitude < 2.0**400)) | (x == 0)
+
+
+def _all_in_range(x: Tile) -> bool:
+    """`_in_range` of all, which most tiles are."""
+    magnitude = np.abs(x)
+    return bool(magnitude.max(initial=0) < 2.0**400 and magnitude.min(initial=1) > 2.0**-400)
+
+
+def two_product(a: Tile, b: Tile) -> tuple[Tile, Tile]:
+    """(p, e) with p = a * b rounded to nearest and p + e = a * b exactly, by Dekker's halves."""
+    p = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    e = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return p, e
+
+
+def _halves(x: Tile) -> tuple[Tile, Tile]:
+    """x as a sum of two numbers of 26 bits."""
+    scaled = x * float((1 << 27) + 1)
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def fma_in_pairs(a: Tile, b: Tile, c: Tile) -> Tile:
+    """`fma64` to nearest, of numbers that are `_in_range`: the sum of three numbers, where all but
+    the largest are rounded to odd first (Boldo and Melquiond, figure 3)."""
+    product, product_error = two_product(a, b)
+    low, low_error = _finite_sum(c, product_error)
+    high, high_error = _finite_sum(product, low)
+    out = high + to_odd(*_finite_sum(low_error, high_error))
+    exact = (a == 0) | (b == 0) | (c == 0)  # one rounding at most, and the right sign of zero
+    return np.where(exact, product + c, out)
+
+
+def fma_in_integers(a: Tile, b: Tile, c: Tile, mode: str) -> Tile:
+    """`fma64` for all numbers and modes, in 128-bit integers.
 
     Product and addend are aligned at bit 126 and the smaller is shifted right with a sticky bit:
     its lost bits lie below everything that the larger one holds, so the sum rounds correctly.
     """
-    a, b, c = np.broadcast_arrays(a, b, c)
     special = np.where(np.isfinite(a) & np.isfinite(b), c, a * b + c)
     (ma, ea), (mb, eb), (mc, ec) = _split(a), _split(b), _split(c)
     p_high, p_shift = wide.normalise_wide(wide.multiply(ma, mb))
