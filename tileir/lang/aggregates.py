@@ -28,11 +28,31 @@ class Mismatch(Exception):
     whether a loop would do if it were known to change there."""
 
     def __init__(self, first: Any, second: Any, path: Path = (), can_change: bool = False):
-        super().__init__(f"{describe(first)} and {describe(second)}")
-        self.first = first
-        self.second = second
+        self.first = TileKind.of(first)
+        self.second = TileKind.of(second)
+        super().__init__(f"{self.name(self.first)} and {self.name(self.second)}")
         self.path = path
         self.can_change = can_change
+
+    @staticmethod
+    def name(value: Any) -> str:
+        return str(value) if isinstance(value, TileKind) else describe(value)
+
+
+@dataclass(frozen=True)
+class TileKind:
+    """What a tile is without its value."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """The kind of a tile; other values as they are."""
+        return cls(value.dtype, value.shape) if isinstance(value, Tile) else value
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}" if self.shape else str(self.dtype)
 
 
 class Plan:
@@ -96,7 +116,7 @@ class Leaf(Plan):
                 return [value.value]
         elif _is_number(value) and not self.shape and _takes(self.dtype, value):
             return [constant(builder, value, self.dtype).value]
-        raise Mismatch(Tile(None, self.dtype, self.shape), value)
+        raise Mismatch(TileKind(self.dtype, self.shape), value)
 
     def rebuild(self, values: Iterator[Value]) -> Tile:
         return Tile(next(values), self.dtype, self.shape, self.loose)

@@ -57,7 +57,9 @@ def analyse(function: Scope) -> FunctionFacts:
         structured(body),
         any(isinstance(node, ast.Yield) for node in walk_scope(body)),
     )
-    facts.may_return.update(node for node in walk_scope(body) if _has_return(node))
+    facts.may_return.update(
+        node for node in walk_scope(body) if isinstance(node, ast.stmt) and _has_return(node)
+    )
     _Liveness(facts, _captured(body) & facts.locals).block(body, _NONE, None)
     return facts
 
@@ -163,10 +165,8 @@ def structured(body: Sequence[ast.stmt]) -> bool:
     return True
 
 
-def _has_return(statement: ast.AST) -> bool:
-    return isinstance(statement, ast.stmt) and any(
-        isinstance(node, ast.Return) for node in walk_scope([statement])
-    )
+def _has_return(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return) for node in walk_scope([statement]))
 
 
 @dataclass(slots=True)

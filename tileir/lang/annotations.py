@@ -112,16 +112,10 @@ def _info(name: str, annotation: Any, constant: bool, default: Any) -> Parameter
         annotation, *rest = get_args(annotation)
         metadata = tuple(rest)
     constant = constant or any(isinstance(each, ConstantAnnotation) for each in metadata)
-    given = {
-        field: next((each for each in metadata if isinstance(each, cls)), None)
-        for field, cls in (
-            ("array", ArrayAnnotation),
-            ("scalar", ScalarAnnotation),
-            ("list", ListAnnotation),
-        )
-    }
-    used = [field for field, value in given.items() if value is not None]
-    if len(used) + constant > 1:
+    array = _first(metadata, ArrayAnnotation)
+    scalar = _first(metadata, ScalarAnnotation)
+    list_ = _first(metadata, ListAnnotation)
+    if sum(each is not None for each in (array, scalar, list_)) + constant > 1:
         raise TypeError(f"'{name}' has annotations that exclude each other")
     items = each = None
     arguments = get_args(annotation) if get_origin(annotation) is tuple else ()
@@ -133,4 +127,8 @@ def _info(name: str, annotation: Any, constant: bool, default: Any) -> Parameter
             _info(f"{name}[{index}]", argument, constant, empty)
             for index, argument in enumerate(arguments)
         )
-    return ParameterInfo(name, constant, **given, items=items, each=each, default=default)
+    return ParameterInfo(name, constant, array, scalar, list_, items, each, default)
+
+
+def _first(metadata: tuple[Any, ...], cls: type[T]) -> T | None:
+    return next((each for each in metadata if isinstance(each, cls)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tileir.ir import Block, Value
 
@@ -126,8 +126,7 @@ def truth(self: Interpreter, node: ast.AST, value: Any) -> bool | Tile:
     if value.dtype is bool_:
         return value
     self.frame.node = node
-    result: Tile = value != 0
-    return result
+    return cast(Tile, value != 0)
 
 
 def negate(self: Interpreter, node: ast.AST, value: Any) -> Any:

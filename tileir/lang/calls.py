@@ -133,7 +133,7 @@ _CONTEXT_MANAGER_CODE = contextlib.contextmanager(lambda: iter(())).__code__
 class GeneratorContext:
     """A call of a function under `@contextlib.contextmanager`, not entered yet."""
 
-    function: FunctionType
+    function: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 

@@ -27,11 +27,15 @@ def assign(self: Interpreter, target: ast.AST, value: Any) -> None:
     elif isinstance(target, ast.Subscript):
         _assign_item(self, target, value)
     else:
-        self.frame.node = target
-        raise TileTypeError(
-            "attributes cannot be assigned in a kernel",
-            remedy="make a new object: dataclasses.replace(x, field=value)",
-        )
+        raise _no_attributes(self, target)
+
+
+def _no_attributes(self: Interpreter, target: ast.AST) -> TileTypeError:
+    self.frame.node = target
+    return TileTypeError(
+        "attributes cannot be assigned in a kernel",
+        remedy="make a new object: dataclasses.replace(x, field=value)",
+    )
 
 
 def _unpack(self: Interpreter, target: ast.Tuple | ast.List, value: Any) -> None:
@@ -87,15 +91,13 @@ def annotated_assign(self: Interpreter, node: ast.AnnAssign) -> None:
 
 def augmented_assign(self: Interpreter, node: ast.AugAssign) -> None:
     target = node.target
-    if isinstance(target, ast.Attribute):
-        assign(self, target, None)
-    as_expression = ast.copy_location(
-        ast.Name(target.id, ast.Load())
-        if isinstance(target, ast.Name)
-        else ast.Subscript(target.value, target.slice, ast.Load()),
-        target,
-    )
-    left = self.evaluate(as_expression)
+    if isinstance(target, ast.Name):
+        before: ast.expr = ast.Name(target.id, ast.Load())
+    elif isinstance(target, ast.Subscript):
+        before = ast.Subscript(target.value, target.slice, ast.Load())
+    else:
+        raise _no_attributes(self, target)
+    left = self.evaluate(ast.copy_location(before, target))
     right = self.evaluate(node.value)
     assign(self, target, apply_binary(self, node, type(node.op), left, right))
 

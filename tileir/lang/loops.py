@@ -15,7 +15,7 @@ from tileir.dialects.cuda_tile import ComparisonPredicate, IntegerOverflow, Sign
 from tileir.ir import Block, InsertionPoint, Operation, Value
 
 from . import static
-from .aggregates import Leaf, Mismatch, Plan, Promoted, plan_for_loop
+from .aggregates import Leaf, Mismatch, Plan, Promoted, TileKind, plan_for_loop
 from .analysis import Facts, walk_scope
 from .branches import (
     Region,
@@ -32,7 +32,7 @@ from .errors import TileSyntaxError, TileTypeError
 from .frames import Undefined
 from .memory_order import Event, Jump, Nested
 from .signals import Signal
-from .values import Tile, describe
+from .values import Tile
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -190,6 +190,10 @@ class _Loop:
         self.plans: dict[str, Plan] = {}
         self.initial: list[Value] = []
         self.results: dict[str, Any] = {}
+        #: Of a `loop`: how names, a returned value, and whether there is one pass out of it.
+        self.exit_plans: dict[str, Plan] = {}
+        self.return_plan: Plan | None = None
+        self.flag: Leaf | None = None
         for name in self.facts.carried:
             value = self.frame.locals.get(name, _MISSING)
             if not isinstance(value, Undefined):
@@ -254,7 +258,7 @@ class _Loop:
     def _changes(self, name: str, mismatch: Mismatch) -> TileTypeError:
         before, after = mismatch.first, mismatch.second
         remedy = f"give '{name}' the same dtype and shape before the loop and in it"
-        if isinstance(before, Tile) and isinstance(after, Tile):
+        if isinstance(before, TileKind) and isinstance(after, TileKind):
             if before.shape == after.shape:
                 remedy = (
                     f"write {name}.astype(ct.{before.dtype}) at the end of the loop, "
@@ -263,7 +267,8 @@ class _Loop:
             elif before.dtype is after.dtype:
                 remedy = f"begin with ct.full({after.shape}, ..., ct.{after.dtype})"
         return TileTypeError(
-            f"'{name}' is {describe(before)} before the loop and {describe(after)} after a round",
+            f"'{name}' is {mismatch.name(before)} before the loop and "
+            f"{mismatch.name(after)} after a round",
             remedy=remedy,
         )
 
@@ -291,7 +296,6 @@ class _Loop:
         the caller through `exit_values`.
         """
         paths = [each.locals for each in self.exits() if each.signal is Signal.BREAK] + more
-        self.exit_plans: dict[str, Plan] = {}
         for name in self.facts.results:
             values = [path.get(name, _MISSING) for path in paths]
             if not values or all(value is _MISSING for value in values):
@@ -313,8 +317,6 @@ class _Loop:
 
     def _plan_returns(self, also_breaks: bool) -> None:
         """How the value of a `return` within the loop passes out of it, and that there was one."""
-        self.flag: Leaf | None = None
-        self.return_plan: Plan | None = None
         returning = [each for each in self.exits() if each.signal is Signal.RETURN]
         if not returning:
             return
@@ -415,7 +417,7 @@ class _ForLoop(_Loop):
         target, statements = self.node.target, self.node.body
         index_type = builder.types.tile((), range_.dtype)
         block = builder.new_block([index_type, *self.carried_types()])
-        index, *arguments = block.arguments
+        index, *arguments = list[Value](block.arguments)
 
         def body() -> Signal | None:
             assign(self.interpreter, target, Tile(index, range_.dtype, ()))

@@ -37,9 +37,9 @@ class FunctionSource:
         return parameter_names(self.node)
 
     @cached_property
-    def text(self) -> str:
-        lines = linecache.getlines(self.file)[self.node.lineno - 1 : self.node.end_lineno]
-        return "".join(lines)
+    def normalized(self) -> str:
+        """Its text without comments and layout."""
+        return ast.unparse(self.node)
 
     def place(self, node: ast.AST) -> SourceRange:
         """Where a node stands; columns count characters from 1."""

@@ -341,7 +341,8 @@ def format_string(self: Interpreter, node: ast.JoinedStr) -> Any:
             continue
         assert isinstance(part, ast.FormattedValue)
         value = self.evaluate(part.value)
-        spec = format_string(self, part.format_spec) if part.format_spec is not None else ""
+        spec_node = part.format_spec
+        spec = format_string(self, spec_node) if isinstance(spec_node, ast.JoinedStr) else ""
         if isinstance(value, FormattedString) and not spec:
             pieces += value.parts
         elif is_runtime(value) and isinstance(spec, str):
@@ -405,7 +406,7 @@ def with_statement(self: Interpreter, node: ast.With) -> Signal | None:
 
 
 def _enter_context(self: Interpreter, manager: calls.GeneratorContext) -> tuple[Any, _OpenContext]:
-    function = manager.function
+    function: FunctionType = manager.function
     frame = calls.frame_of(self.frame, function)
     calls.bind(
         frame,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tileir.ir import InsertionPoint, Operation, Value
+from tileir.ir import InsertionPoint, Operation, Type, Value
 
 from .builder import Builder
 from .memory_order import (
@@ -302,7 +302,7 @@ def _sort_key(key: Key) -> tuple[str, int]:
     return key.name, key.role.value
 
 
-def _rebuild(op: Operation, operands: Sequence[Value], results: Sequence[object]) -> Operation:
+def _rebuild(op: Operation, operands: Sequence[Value], results: Sequence[Type]) -> Operation:
     """The same operation with more operands and results, in its place."""
     new = Operation.create(
         op.name,

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tileir.dialects.cuda_tile import hints_attribute
-from tileir.ir import Attribute, FunctionType, InsertionPoint, Module, Operation, TypeAttr, UnitAttr
+from tileir.ir import (
+    Attribute,
+    FunctionType,
+    InsertionPoint,
+    MLIRError,
+    Module,
+    Operation,
+    StringAttr,
+    TypeAttr,
+    UnitAttr,
+)
 
 from .. import trace as tracing
 from .builder import Builder, ambient
@@ -70,7 +80,7 @@ def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Modu
     """Puts the kernel's block into a module and has it verified."""
     types = builder.types
     module = Module.create(types.unknown)
-    attributes: dict[str, Attribute] = {"sym_name": types.made(("name", "kernels"), _kernels_name)}
+    attributes: dict[str, Attribute] = {"sym_name": StringAttr.get("kernels")}
     if builder.extended:
         attributes["cuda_tile.extended"] = UnitAttr.get()
     kernels = Operation.create(
@@ -78,8 +88,6 @@ def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Modu
     )
     inner = kernels.regions[0].blocks.append()
     inputs = [argument.type for argument in builder.entry_block.arguments]
-    from tileir.ir import StringAttr
-
     entry_attributes: dict[str, Attribute] = {
         "sym_name": StringAttr.get(symbol),
         "function_type": TypeAttr.get(FunctionType.get(inputs, [])),
@@ -100,15 +108,7 @@ def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Modu
     return module
 
 
-def _kernels_name() -> Any:
-    from tileir.ir import StringAttr
-
-    return StringAttr.get("kernels")
-
-
 def _verify(module: Module, frame: Frame) -> None:
-    from tileir.ir import MLIRError
-
     try:
         module.operation.verify()
     except MLIRError as error:
