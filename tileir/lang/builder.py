@@ -21,10 +21,10 @@ from .context import Pool
 from .dtypes import DType
 from .errors import TileValueError
 from .memory_order import MemoryOrder
-from .values import Tile
 
 if TYPE_CHECKING:
     from .frames import Frame
+    from .values import Tile
 
 #: Operations after which tracing stops: most likely an endless `static_iter` or recursion.
 MAX_OPERATIONS = 200_000
@@ -105,7 +105,7 @@ class Builder:
     ) -> Tile:
         """Appends an operation whose one result is a tile."""
         result = self.op(name, (self.types.tile(shape, dtype),), operands, attributes).result
-        return Tile(result, dtype, shape)
+        return values.Tile(result, dtype, shape)
 
     def new_block(self, types: Sequence[Type]) -> Block:
         """A block with arguments of these types, to be moved to where it belongs."""
@@ -185,3 +185,7 @@ def ambient(builder: Builder | None) -> Iterator[None]:
         yield
     finally:
         _ambient.builder = before
+
+
+# Tiles have operators, which need builders.
+from . import values  # noqa: E402
