@@ -52,6 +52,8 @@ class Builder:
         self.entry_block = self.block
         self._point = InsertionPoint(self.block)
         self.memory = MemoryOrder(self)
+        #: Operations that may be erased if nothing uses them, in the order in which they were made.
+        self.removable: list[tuple[str, Operation]] = []
         #: Values that need to be made only once in a kernel, such as block numbers.
         self.once: dict[Any, Any] = {}
 
@@ -75,7 +77,7 @@ class Builder:
                 f"the kernel grew beyond {MAX_OPERATIONS} operations",
                 remedy="use range(...) where static_iter(...) or recursion repeats code too often",
             )
-        return Operation.create(
+        made = Operation.create(
             name,
             results,
             operands,
@@ -84,6 +86,9 @@ class Builder:
             loc=self.location(),
             ip=self._point,
         )
+        if results and not regions and not name.endswith("_tko"):
+            self.removable.append((name, made))
+        return made
 
     def value(
         self,

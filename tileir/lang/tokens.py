@@ -308,7 +308,7 @@ def _rebuild(op: Operation, operands: Sequence[Value], results: Sequence[Type]) 
         op.name,
         [*(result.type for result in op.results), *results],
         [*op.operands, *operands],
-        {each.name: each.attr for each in op.attributes},
+        {name: op.attributes[name] for name in op.attributes},
         regions=len(op.regions),
         loc=op.location,
         ip=InsertionPoint(op),

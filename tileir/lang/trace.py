@@ -22,6 +22,7 @@ from .builder import Builder, ambient
 from .calls import closure_of
 from .context import pool
 from .errors import TileInternalError, TileTypeError
+from .finish import finish
 from .frames import Frame
 from .interpreter import Interpreter, run
 from .parameters import bind_parameters
@@ -65,7 +66,7 @@ def _body(interpreter: Interpreter, kernel: Kernel, signature: Signature) -> Non
         exit_contexts(interpreter, 0)
     if not _ends(builder):
         builder.op("cuda_tile.return", (), ())
-    builder.memory.finish()
+    finish(builder)
 
 
 def _ends(builder: Builder) -> bool:
