@@ -190,17 +190,6 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
   let hasVerifier = 1;
 }
 
-def TileGPU_FirstLaneOp : TileGPU_Op<"first_lane", [Pure, SameOperandsAndResultType]> {
-  let summary = "what the first lane of each warp holds";
-  let description = [{
-    Of a value that is the same for all threads, the value itself; but computed
-    here, which no later pass puts off until it is used.
-  }];
-  let arguments = (ins AnyTypeOf<[I32, I64]>:$operand);
-  let results = (outs AnyTypeOf<[I32, I64]>:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($result)";
-}
-
 def TileGPU_ReplicaOp : TileGPU_Op<"replica", [Pure]> {
   let summary = "which set of consumers this is";
   let results = (outs I32:$result);

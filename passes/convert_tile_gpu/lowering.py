@@ -20,7 +20,6 @@ from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.errors import ResourceError
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
-from tileir.passes.choose_num_warps import PRODUCER_WARPS
 from tileir.passes.convert_tile_gpu.deferred import Deferred, computed_when_stored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
@@ -216,11 +215,6 @@ class Lowering:
         finally:
             for name in _PLACE:
                 setattr(self, name, saved[name])
-
-    @property
-    def first_producer(self) -> int:
-        """The first of the warps that tiles are not divided among; 0 if there is none."""
-        return self.block_warps - PRODUCER_WARPS if self.block_warps > self.num_warps else 0
 
     @property
     def holds_tiles(self) -> Value | None:

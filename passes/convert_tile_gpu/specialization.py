@@ -56,26 +56,6 @@ def _exit_if(ctx: Lowering, op: tile_gpu.ExitIfOp) -> None:
     _if(ctx, "exit;", ctx.scalar(op.condition), [])
 
 
-@lowers("tile_gpu.first_lane")
-def _first_lane(ctx: Lowering, op: tile_gpu.FirstLaneOp) -> None:
-    """A shuffle stays where it is, and so does what it shuffles."""
-    b, value = ctx.builder, ctx.scalar(op.operand)
-    if value.type == b.i32:
-        ctx.set(op, [_shuffled(ctx, value)])
-        return
-    high = b.op("arith.shrui", [value, b.c64(32)], b.i64)
-    halves = [_shuffled(ctx, b.op("arith.trunci", [half], b.i32)) for half in (value, high)]
-    low, high = (b.op("arith.extui", [half], b.i64) for half in halves)
-    ctx.set(op, [b.op("arith.ori", [low, b.op("arith.shli", [high, b.c64(32)], b.i64)], b.i64)])
-
-
-def _shuffled(ctx: Lowering, value: Value) -> Value:
-    b = ctx.builder
-    attributes = {"kind": b.attribute("#nvvm<shfl_kind idx>")}
-    operands = [b.c32(-1), value, b.c32(0), b.c32(31)]
-    return b.op("nvvm.shfl.sync", operands, b.i32, attributes)
-
-
 @lowers("tile_gpu.replica")
 def _replica(ctx: Lowering, op: OpView) -> None:
     ctx.set(op, [ctx.replica])
@@ -116,11 +96,10 @@ def _turn(ctx: Lowering, replica: Value) -> list[Value]:
 
 @lowers("tile_gpu.mbarrier_init")
 def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
-    """One thread makes them, of the producer's, since the others have something else to do; the
-    fence shows them to asynchronous copies too."""
+    """One thread makes them; the fence shows them to asynchronous copies too."""
     b, barriers = ctx.builder, ctx.buffers[op.barrier]
     first = address(ctx, barriers)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
         count = ctx.scalar(op.count)
         for stage in range(barriers.info.stages):
             place = b.add(first, b.c32(stage * barriers.info.stage_bytes))

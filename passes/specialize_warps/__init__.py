@@ -111,7 +111,6 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     plan.allocate(b)
     head_start = HeadStart.of(plan)
     if head_start is not None:
-        head_start.place(b)
         plan.meet(b)
         head_start.copy(b)
     plan.describe(b, REPLICAS if ping_pong is not None else 1)

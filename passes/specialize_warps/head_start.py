@@ -24,7 +24,7 @@ from tileir.ir import OpView, Value
 from tileir.passes.specialize_warps.plan import Plan, Ring
 from tileir.passes.specialize_warps.rings import Position, stage_of
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import computed_from, recompute
+from tileir.passes.walk import computed_from
 
 #: Ordinary copies are as fast as others only in whole chunks.
 _CHUNK_BYTES = 16
@@ -42,8 +42,6 @@ class HeadStart:
     first: Value
     rounds: Value = field(init=False)
     limit: Value = field(init=False)
-    #: What is known of the first tile, made by `place`.
-    known: dict[Value, Value] = field(init=False)
 
     @staticmethod
     def of(plan: Plan) -> HeadStart | None:
@@ -62,16 +60,6 @@ class HeadStart:
             return None
         return HeadStart(ring, loop, loop.tiles.operands[0])
 
-    def place(self, b: Builder) -> None:
-        """Computes where the first tile is: while the barriers are made."""
-        self.known = {self.loop.body.arguments[0]: self.first}
-        for start in [start for fetch in self.ring.fetches for start in fetch.load.load.starts]:
-            for source in computed_from(start, self._per_round):
-                op = defining_op(source)
-                if op is not None and self._per_tile(op) and not self._per_round(op):
-                    place = recompute(b, source, self.known, self._per_tile)
-                    self.known[source] = b.op("tile_gpu.first_lane", [place], place.type)
-
     def copy(self, b: Builder) -> None:
         """Starts the copies; the barriers exist, and `b` stands before the specialised part."""
         _, upper, _ = list(self.loop.tiles.operands)[:3]
@@ -85,7 +73,10 @@ class HeadStart:
         stage = body.arguments[0]
         with b.at(body):
             counter = b.add(lower, b.mul(b.resized(stage, step.type), step))
-            known = {**self.known, self.loop.rounds_body.arguments[0]: counter}
+            known = {
+                self.loop.body.arguments[0]: self.first,
+                self.loop.rounds.regions[0].blocks[0].arguments[0]: counter,
+            }
             for fetch in self.ring.fetches:
                 buffer = stage_of(b, fetch.buffer, stage)
                 fetch.load.start_copy(b, buffer, known, self._per_tile)
@@ -94,9 +85,6 @@ class HeadStart:
 
     def _per_tile(self, op: OpView) -> bool:
         return self.loop.defines(op.operation.results[0])
-
-    def _per_round(self, op: OpView) -> bool:
-        return op.operation.block == self.loop.rounds_body
 
     def finish(self, b: Builder) -> Position:
         """The producer's arrivals; returns where it goes on."""
@@ -123,7 +111,7 @@ class HeadStart:
 
 def _follows_from_counters(value: Value, loop: TileLoop) -> bool:
     """Whether the counters of tiles and rounds give `value`, by scalar operations."""
-    counters = (loop.body.arguments[0], loop.rounds_body.arguments[0])
+    counters = (loop.body.arguments[0], loop.rounds.regions[0].blocks[0].arguments[0])
     for source in computed_from(value, lambda op: loop.defines(op.operation.results[0])):
         op = defining_op(source)
         if not loop.defines(source) or source in counters:

@@ -10,7 +10,7 @@ from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keywo
 from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
-from tileir.ir import InsertionPoint, Operation, OpView, Value
+from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import computed_from, recompute, walk
@@ -44,26 +44,9 @@ class TensorStore:
     def replace(self) -> None:
         """Puts the tensor store where the store was."""
         store = self.store
-        starts = [_early(start, store) for start in store.starts]
         b = Builder(InsertionPoint(store), store.location)
-        b.create("tile_gpu.tma_store", [store.value, self.map, *starts, self.buffers])
+        b.create("tile_gpu.tma_store", [store.value, self.map, *store.starts, self.buffers])
         store.operation.erase()
-
-
-def _early(start: Value, store: tile_gpu.StoreOp) -> Value:
-    """The same, computed where the store's block begins, if that is possible: while the first
-    operands are on their way. Places of tiles take several divisions."""
-    block = store.operation.block
-
-    def in_block(op: OpView) -> bool:
-        return op.operation.block == block
-
-    ops = [defining_op(source) for source in computed_from(start, in_block)]
-    here = [op for op in ops if op is not None and in_block(op)]
-    if not here or not all(op.operation.name.startswith(_PURE) for op in here):
-        return start
-    b = Builder(InsertionPoint.at_block_begin(block), store.location)
-    return b.op("tile_gpu.first_lane", [recompute(b, start, {}, in_block)], start.type)
 
 
 def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:

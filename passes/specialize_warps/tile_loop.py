@@ -36,10 +36,6 @@ class TileLoop:
         return self.tiles.regions[0].blocks[0]
 
     @property
-    def rounds_body(self) -> Block:
-        return self.rounds.regions[0].blocks[0]
-
-    @property
     def guard(self) -> Operation:
         """The operation of the body that is `rounds` or holds it."""
         op = self.rounds
