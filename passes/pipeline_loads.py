@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import has_flag, keyword
+from tileir.compiler.ir_util import defining_op, has_flag, keyword
 from tileir.compiler.tile_types import buffer_info
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
@@ -122,7 +122,7 @@ class _Ring:
             later = b.add(counter, distance)
         known: dict[Value, Value] = {self.body.arguments[0]: later}
         for copy, buffer in zip(self.copies, buffers, strict=True):
-            copy.start_copy(b, self._stage(buffer, stage), known, self._in_body, exists)
+            self._copy(copy, self._stage(buffer, stage), known, exists)
         b.create("tile_gpu.async_commit")
 
     def _round_exists(self, counter: Value, ahead: int) -> Value:
@@ -138,8 +138,32 @@ class _Ring:
         name = "arith.extui" if self.unsigned else "arith.extsi"
         return self.builder.op(name, [value], self.builder.i64)
 
-    def _in_body(self, op: OpView) -> bool:
-        return op.operation.block == self.body
+    def _copy(
+        self, copy: OperandLoad, buffer: Value, known: dict[Value, Value], exists: Value
+    ) -> None:
+        b = self.builder
+        load = copy.load
+        operands = [self._recompute(o, known) for o in load.operation.operands]
+        rank = len(copy.buffer.shape)
+        attributes = {name: load.operation.attributes[name] for name in ("alignment", "in_bounds")}
+        attributes["operandSegmentSizes"] = b.attribute(
+            f"array<i32: 1, {rank}, {rank}, {rank}, 1, 1>"
+        )
+        b.create("tile_gpu.async_load", [*operands, buffer, exists], attributes=attributes)
+
+    def _recompute(self, value: Value, known: dict[Value, Value]) -> Value:
+        """`value`, computed again where it depends on the counter."""
+        if value in known:
+            return known[value]
+        op = defining_op(value)
+        if op is None or op.operation.block != self.body:
+            return value
+        operands = [self._recompute(o, known) for o in op.operation.operands]
+        clone = op.operation.clone(ip=self.builder.point)
+        for i, operand in enumerate(operands):
+            clone.operands[i] = operand
+        known[value] = clone.results[0]
+        return clone.results[0]
 
     # ---- the loop ----------------------------------------------------------------------------
 

@@ -273,28 +273,13 @@ def TileGPU_AsyncWaitOp : TileGPU_Op<"async_wait", [MemoryEffects<[MemWrite]>]> 
   let assemblyFormat = "$pending attr-dict";
 }
 
-def TileGPU_AsyncArriveOp : TileGPU_Op<"async_arrive"> {
-  let summary = "arrive at a barrier, once for each thread, when its copies are complete";
-  let description = [{
-    Those that the thread has started so far. The barrier's phase waits for these
-    arrivals beside those that it was made to wait for.
-    Example: `tile_gpu.async_arrive %full : !tile_gpu.buffer<1xi64>`
-  }];
-  let arguments = (ins Arg<TileGPU_Buffer, "", [MemRead, MemWrite]>:$barrier);
-  let assemblyFormat = "$barrier attr-dict `:` qualified(type($barrier))";
-  let hasVerifier = 1;
-}
-
 def TileGPU_FenceAsyncOp : TileGPU_Op<"fence_async", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "let asynchronous operations see what this thread wrote to shared memory";
   let description = [{
     `wgmma` and tensor memory accesses read shared memory past the path of
-    ordinary accesses. A fence of every writer, then a barrier, comes first; or
-    a barrier, then a fence of every thread that starts such an operation.
-    Example: `tile_gpu.fence_async if %first`
+    ordinary accesses. A fence of every writer, then a barrier, comes first.
   }];
-  let arguments = (ins Optional<I1>:$predicate);
-  let assemblyFormat = "(`if` $predicate^)? attr-dict";
+  let assemblyFormat = "attr-dict";
 }
 
 def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {

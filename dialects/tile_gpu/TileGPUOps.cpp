@@ -426,7 +426,6 @@ LogicalResult MbarrierInitOp::verify() {
 
 LogicalResult MbarrierExpectOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
 LogicalResult MbarrierArriveOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
-LogicalResult AsyncArriveOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
 LogicalResult MbarrierWaitOp::verify() { return verifyBarrier(*this, getBarrier().getType()); }
 
 //===----------------------------------------------------------------------===//

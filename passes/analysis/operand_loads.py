@@ -3,16 +3,15 @@ asynchronously, past the registers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, int_attr, keyword, text_attr
 from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
-from tileir.passes.walk import computed_from, recompute, walk
+from tileir.passes.walk import computed_from, walk
 
 #: cp.async copies 4, 8 or 16 bytes.
 _SMALLEST_COPY = 4
@@ -47,25 +46,6 @@ class OperandLoad:
     def suits_tensor_access(self) -> bool:
         """Whether a tensor memory access can do the load."""
         return self.buffer.swizzle > 0 and int_attr(self.load, "alignment") >= _TENSOR_ALIGNMENT
-
-    def start_copy(
-        self,
-        b: Builder,
-        buffer: Value,
-        known: dict[Value, Value],
-        again: Callable[[OpView], bool],
-        predicate: Value | None = None,
-    ) -> None:
-        """Copies the tile to `buffer`, for the counters that `known` gives (`walk.recompute`)."""
-        load = self.load.operation
-        operands = [recompute(b, operand, known, again) for operand in load.operands]
-        predicates = [] if predicate is None else [predicate]
-        rank = len(self.buffer.shape)
-        attributes = {name: load.attributes[name] for name in ("alignment", "in_bounds")}
-        attributes["operandSegmentSizes"] = b.attribute(
-            f"array<i32: 1, {rank}, {rank}, {rank}, 1, {len(predicates)}>"
-        )
-        b.create("tile_gpu.async_load", [*operands, buffer, *predicates], attributes=attributes)
 
     def erase(self) -> None:
         """Removes the operations from the load to the buffer, which nothing uses any more."""

@@ -11,7 +11,7 @@ from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress, address
+from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress
 from tileir.passes.convert_tile_gpu.tensors import TensorAccess
 from tileir.passes.convert_tile_gpu.vectors import memory_type
 
@@ -32,19 +32,8 @@ def _async_wait(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.async_load")
 def _async_load(ctx: Lowering, op: tile_gpu.AsyncLoadOp) -> None:
-    with (
-        ctx.only_if(ctx.holds_tiles),
-        ctx.only_if(None if op.predicate is None else ctx.scalar(op.predicate)),
-    ):
+    with ctx.only_if(None if op.predicate is None else ctx.scalar(op.predicate)):
         _copy_tile(ctx, op)
-
-
-@lowers("tile_gpu.async_arrive")
-def _async_arrive(ctx: Lowering, op: tile_gpu.AsyncArriveOp) -> None:
-    b = ctx.builder
-    pointer = b.op("llvm.inttoptr", [address(ctx, ctx.buffers[op.barrier])], b.type("!llvm.ptr<3>"))
-    with ctx.only_if(ctx.holds_tiles):
-        b.create("nvvm.cp.async.mbarrier.arrive", [pointer])
 
 
 def _copy_tile(ctx: Lowering, op: tile_gpu.AsyncLoadOp) -> None:

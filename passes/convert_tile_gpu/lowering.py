@@ -93,15 +93,13 @@ class Lowering:
 
     def __init__(
         self, builder: Builder, module_body: Block, target: Target, num_warps: int,
-        block_warps: int, shared: Value | None,
+        shared: Value | None,
     ):  # fmt: skip
         self.builder = builder
         #: body of the gpu.module, for what kernels share
         self.module_body = module_body
         self.target = target
         self.num_warps = num_warps
-        #: of the block: with a producer, more than tiles are divided among
-        self.block_warps = block_warps
         self.shared = shared
         #: PTX version that the instructions built so far need, times ten
         self.ptx_version = target.ptx_version
@@ -215,14 +213,6 @@ class Lowering:
         finally:
             for name in _PLACE:
                 setattr(self, name, saved[name])
-
-    @property
-    def holds_tiles(self) -> Value | None:
-        """Whether tiles are divided among this thread's warp and others (i1); None if so for all
-        that run this code."""
-        if self._barrier is not None or self.block_warps == self.num_warps:
-            return None
-        return self.builder.compare("ult", self.warp, self.builder.c32(self.num_warps))
 
     def barrier(self) -> None:
         """Waits for all threads that run this code."""

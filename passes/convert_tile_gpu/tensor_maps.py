@@ -11,7 +11,6 @@ from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.build_tensor_maps import MAP_BYTES
-from tileir.passes.choose_num_warps import PRODUCER_WARPS
 from tileir.passes.convert_tile_gpu.declarations import global_memory
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address, load_elements
@@ -57,17 +56,12 @@ def _pool(ctx: Lowering, count: int) -> tuple[Value, Value]:
     return places, taken
 
 
-def _first_maker(ctx: Lowering) -> int:
-    """The first of the warps that make maps: the producer's, which nothing else keeps busy."""
-    return ctx.block_warps - PRODUCER_WARPS
-
-
 @lowers("tile_gpu.acquire_map_slot")
 def _acquire_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp) -> None:
     b, count = ctx.builder, int_attr(op, "count")
     places, taken = _pool(ctx, count)
     buffer, first = ctx.buffers[op.scratch], b.constant(0, b.index)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * _first_maker(ctx)))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
         index = ctx.asm(_one_line(_ACQUIRE), "=r,l,~{memory}", [taken], b.i32, True).results[0]
         offset = b.mul(b.op("arith.extui", [index], b.i64), b.c64(count * MAP_BYTES))
         b.create("memref.store", [b.add(places, offset), buffer.memref, first])
@@ -99,8 +93,7 @@ def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
     b, slot = ctx.builder, ctx.scalar(op.slot)
     place = address(ctx, ctx.buffers[op.scratch])
     ctx.need_ptx(_PTX_VERSION)
-    first = _first_maker(ctx)
-    warp = first + ctx.next_map % (ctx.block_warps - first)
+    warp = ctx.next_map % ctx.num_warps
     ctx.next_map += 1
     with ctx.only_if(b.compare("eq", ctx.warp, b.c32(warp))):
         mine = b.add(place, b.mul(ctx.lane, b.c32(4)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
-from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer, lowers
+from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 
 #: Bytes of the longest store.
@@ -87,14 +87,10 @@ def _skip_half(
 @lowers("tile_gpu.zero_rows")
 def _zero_rows(ctx: Lowering, op: tile_gpu.ZeroRowsOp) -> None:
     """Sixteen bytes a thread; swizzles stay inside rows."""
-    with ctx.only_if(ctx.holds_tiles):
-        _zero(ctx, ctx.buffers[op.buffer], ctx.scalar(op.first))
-
-
-def _zero(ctx: Lowering, buffer: SharedBuffer, first_row: Value) -> None:
-    b, info = ctx.builder, buffer.info
+    b, buffer = ctx.builder, ctx.buffers[op.buffer]
+    info = buffer.info
     rows, width = info.shape[info.order[0]], info.panel * info.element_bytes
-    first = b.op("arith.trunci", [first_row], b.i32)
+    first = b.op("arith.trunci", [ctx.scalar(op.first)], b.i32)
     base, size = address(ctx, buffer), info.stages * info.stage_bytes
     lower = b.mul(ctx.thread, b.c32(_VECTOR))
     loop = b.create("scf.for", [lower, b.c32(size), b.c32(_VECTOR * 32 * ctx.num_warps)], regions=1)

@@ -14,8 +14,7 @@ A ring of buffers with two mbarriers a stage joins the two. Both count stages an
 all loops around the loads, so that the producer of a kernel that loops over tiles fetches the
 next tile's operands while the consumers finish the last one.
 
-Consumers of middle-sized tiles play ping-pong (`ping_pong.py`). They fetch a block's first rounds
-themselves (`head_start.py`).
+Consumers of middle-sized tiles play ping-pong (`ping_pong.py`).
 
 Kernels that order their memory accesses with other blocks or among themselves stay as they are:
 copies go past the order of ordinary accesses.
@@ -36,8 +35,7 @@ from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
 from tileir.passes.overlap_products import remove_waits
 from tileir.passes.specialize_warps.block_pairs import pair_blocks
-from tileir.passes.specialize_warps.consumers import Consumers
-from tileir.passes.specialize_warps.head_start import HeadStart
+from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.producer import Producer
@@ -108,18 +106,14 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     if ping_pong is not None:
         set_num_warps(kernel, num_warps_of(kernel) // REPLICAS)
         attributes["replicas"] = b.i64_attr(REPLICAS)
-    plan.allocate(b)
-    head_start = HeadStart.of(plan)
-    if head_start is not None:
-        plan.meet(b)
-        head_start.copy(b)
-    plan.describe(b, REPLICAS if ping_pong is not None else 1)
+    plan.allocate(b, REPLICAS if ping_pong is not None else 1)
     split = b.create("tile_gpu.specialize", attributes=attributes, regions=2)
     producer, consumers = (b.block(region) for region in split.regions)
-    Producer(b, plan, head_start).fill(producer, body)
+    Producer(b, plan).fill(producer, body)
     _move(work, plan, consumers)
-    Consumers(plan, ping_pong, head_start).rewrite(consumers)
+    Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
+    zero_unfetched(plan, consumers)
     if plan.pairs:
         # A block's barriers and buffers must last until the other has done with them.
         plan.meet(b)

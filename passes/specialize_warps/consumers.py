@@ -8,7 +8,6 @@ from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr, parent_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Region, Value
-from tileir.passes.specialize_warps.head_start import HeadStart
 from tileir.passes.specialize_warps.ping_pong import PingPong
 from tileir.passes.specialize_warps.plan import Plan, Ring, rings_inside
 from tileir.passes.specialize_warps.rings import (
@@ -18,18 +17,16 @@ from tileir.passes.specialize_warps.rings import (
     stage_of,
     unflatten,
 )
-from tileir.passes.specialize_warps.tile_loop import loop_around
 
 
 class Consumers:
     """Rewrites the kernel's code in place."""
 
-    def __init__(self, plan: Plan, ping_pong: PingPong | None, head_start: HeadStart | None):
+    def __init__(self, plan: Plan, ping_pong: PingPong | None):
         #: The rings whose loads still stand in the code.
         self.left: list[Ring] = list(plan.rings)
         self.pairs = plan.pairs
         self.ping_pong = ping_pong
-        self.head_start = head_start
         #: With ping-pong: the rounds of a tile, which the other replica's tiles take too.
         self.skipped: Value | None = None
 
@@ -39,7 +36,7 @@ class Consumers:
         start = {ring: Position.start(b) for ring in self.left}
         if self.ping_pong is not None:
             b.point = InsertionPoint(self.ping_pong.tiles)
-            self.skipped = self.ping_pong.loop.count_rounds(b)
+            self.skipped = self.ping_pong.count_rounds(b)
             before = b.mul(self.ping_pong.share_tiles(b), self.skipped)
             start = {ring: at.advance(b, ring, before) for ring, at in start.items()}
         self._block(block, start)
@@ -72,11 +69,6 @@ class Consumers:
         users = _users_in_order(ring)
         b = Builder(InsertionPoint(users[0]), users[0].location)
         b.create("tile_gpu.mbarrier_wait", [stage_of(b, ring.full, at.stage), at.parity])
-        if self.head_start is not None:
-            tiles = loop_around(block.owner.operation)
-            assert tiles is not None, "a head start is for a loop over tiles"
-            tile = tiles.regions[0].blocks[0].arguments[0]
-            self.head_start.fence(b, tile, block.arguments[0])
         for fetch in ring.fetches:
             fetch.load.result.replace_all_uses_with(stage_of(b, fetch.buffer, at.stage))
         self.left.remove(ring)
@@ -151,6 +143,21 @@ class Consumers:
             b = _before_terminator(block)
             end = {ring: at.advance(b, ring, self.skipped) for ring, at in end.items()}
         _extend_terminator(block, flatten(end, rings))
+
+
+def zero_unfetched(plan: Plan, consumers: Block) -> None:
+    """What no box reaches reads as zero, like all that is outside of a tensor."""
+    b = Builder(InsertionPoint.at_block_begin(consumers), consumers.owner.operation.location)
+    for fetch in [fetch for ring in plan.rings for fetch in ring.fetches]:
+        if fetch.rows is None:
+            continue
+        short = b.compare("slt", fetch.rows, b.c64(fetch.box_rows))
+        branch = b.create("scf.if", [short], regions=2)
+        with b.at(b.block(branch.regions[0])):
+            b.create("tile_gpu.zero_rows", [fetch.buffer, fetch.rows])
+            b.create("tile_gpu.fence_async")
+            b.create("tile_gpu.barrier")
+            b.create("scf.yield")
 
 
 def _users_in_order(ring: Ring) -> list[Operation]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
-from tileir.ir import InsertionPoint, Operation, Value
+from tileir.ir import InsertionPoint, IntegerType, Operation, Type, Value
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
@@ -57,7 +57,7 @@ class PingPong:
         second = b.compare("ne", replica, b.c32(0))
         # The first tile is replica 0's turn.
         b.create("tile_gpu.pass_turn", [b.op("arith.andi", [second, some], b.i1)])
-        mine = b.resized(replica, step.type)
+        mine = _resized(b, replica, step.type)
         self.tiles.operands[0] = b.add(lower, b.mul(mine, step))
         self.tiles.operands[2] = b.mul(step, b.constant(REPLICAS, step.type))
         self._take_turns(upper, step)
@@ -76,3 +76,20 @@ class PingPong:
             ends.append(InsertionPoint.at_block_begin(guard.regions[1].blocks[0]))
         for end in ends:
             Builder(end, guard.location).create("tile_gpu.pass_turn", [more])
+
+    def count_rounds(self, b: Builder) -> Value:
+        """Rounds of the ring that a tile takes (i32)."""
+        lower, upper, step = list(self.loop.rounds.operands)[:3]
+        distance = b.sub(upper, lower)
+        up = b.sub(b.add(distance, step), b.constant(1, step.type))
+        rounds = b.op("arith.divsi", [up, step], step.type)
+        none = b.compare("sle", upper, lower)
+        zero = b.constant(0, step.type)
+        return _resized(b, b.op("arith.select", [none, zero, rounds], step.type), b.i32)
+
+
+def _resized(b: Builder, value: Value, type_: Type) -> Value:
+    if value.type == type_:
+        return value
+    narrower = IntegerType(type_).width < IntegerType(value.type).width
+    return b.op("arith.trunci" if narrower else "arith.extui", [value], type_)

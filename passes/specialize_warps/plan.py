@@ -40,8 +40,8 @@ _CONTROL = ("scf.for", "scf.if")
 
 @dataclass(eq=False)
 class Fetch:
-    """A load that the producer does. `Plan.allocate` makes the buffer, `Plan.describe` the map of
-    its tensor."""
+    """A load that the producer does. `Plan.allocate` makes the map, which describes its tensor, and
+    the buffer."""
 
     load: OperandLoad
     box: BufferInfo
@@ -169,23 +169,17 @@ class Plan:
                 ring.stages = stages
         return stages >= (3 if any(ring.in_flight for ring in self.rings) else 1)
 
-    def allocate(self, b: Builder) -> None:
-        """Makes the rings and their barriers, before the specialised part."""
+    def allocate(self, b: Builder, replicas: int) -> None:
+        """Makes the rings, their barriers, and the maps, before the specialised part, for so many
+        sets of consumers."""
         for ring in self.rings:
             for fetch in ring.fetches:
+                fetch.rows = _rows(b, fetch)
+                fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch), fetch.rows)
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = _alloc(b, info)
-                fetch.rows = _rows(b, fetch)
-                if fetch.rows is not None:
-                    _zero_unfetched(b, fetch, fetch.rows)
             ring.full = self._barriers(b, ring, b.c32(1))
             ring.empty = self._barriers(b, ring, self._consumers(b))
-
-    def describe(self, b: Builder, replicas: int) -> None:
-        """Makes the maps, and what stores need, for so many sets of consumers. Then all may use
-        what there is."""
-        for fetch in [fetch for ring in self.rings for fetch in ring.fetches]:
-            fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch), fetch.rows)
         for store in self.stores:
             store.allocate(b, replicas)
         self.meet(b)
@@ -218,16 +212,6 @@ def _rows(b: Builder, fetch: Fetch) -> Value | None:
     groups = b.mul(b.op("arith.divui", [up, group], b.i64), group)
     some = b.op("arith.maxsi", [groups, group], b.i64)
     return b.op("arith.minsi", [some, b.c64(fetch.box_rows)], b.i64)
-
-
-def _zero_unfetched(b: Builder, fetch: Fetch, rows: Value) -> None:
-    """What no box reaches reads as zero, like all that is outside of a tensor."""
-    short = b.compare("slt", rows, b.c64(fetch.box_rows))
-    branch = b.create("scf.if", [short], regions=2)
-    with b.at(b.block(branch.regions[0])):
-        b.create("tile_gpu.zero_rows", [fetch.buffer, rows])
-        b.create("tile_gpu.fence_async")
-        b.create("scf.yield")
 
 
 def _alloc(b: Builder, info: BufferInfo) -> Value:
@@ -277,12 +261,11 @@ def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> lis
 
 
 def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
-    """The box of one access: as wide as a panel, and as many rows as allowed, so that `parts` get
-    the same number of boxes."""
+    """The box of one access: as wide as a panel, and as many rows as allowed, so that there are
+    `parts` boxes or more."""
     buffer = load.buffer
     rows = buffer.shape[buffer.order[0]]
-    panels = buffer.shape[buffer.order[-1]] // buffer.panel
-    if panels % parts:
+    if buffer.shape[buffer.order[-1]] == buffer.panel:
         rows //= parts
     if len(buffer.shape) != 2 or (rows > _LARGEST_BOX and rows % _LARGEST_BOX):
         return None

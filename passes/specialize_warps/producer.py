@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, Operation, OpView, Value
-from tileir.passes.specialize_warps.head_start import HeadStart
 from tileir.passes.specialize_warps.plan import Fetch, Plan, Ring, rings_inside
 from tileir.passes.specialize_warps.rings import (
     Position,
@@ -22,10 +21,9 @@ _EVICT_FIRST = 0x12F0000000000000
 class Producer:
     """Builds the producer's code from the kernel's."""
 
-    def __init__(self, b: Builder, plan: Plan, head_start: HeadStart | None):
+    def __init__(self, b: Builder, plan: Plan):
         self.b = b
         self.plan = plan
-        self.head_start = head_start
         self.known: dict[Value, Value] = {}
         self.policies: dict[Fetch, Value] = {}
         self.bytes: dict[Ring, Value] = {}
@@ -37,8 +35,6 @@ class Producer:
                 for fetch in ring.fetches:
                     self.policies[fetch] = self._policy(ring.partner_of(fetch))
             start = {ring: Position.start(self.b) for ring in self.plan.rings}
-            if self.head_start is not None:
-                start[self.head_start.ring] = self.head_start.finish(self.b)
             self._block(body, start)
 
     def _block(self, old: Block, positions: Positions) -> Positions:
@@ -122,9 +118,6 @@ class Producer:
         b = self.b
         carried = self._needed_results(loop)
         bounds = [self._value(v) for v in list(loop.operands)[:3]]
-        if self.head_start is not None and loop == self.head_start.loop.rounds:
-            tile = self._value(self.head_start.loop.body.arguments[0])
-            bounds[0] = self.head_start.first_fetched(b, tile, bounds[0])
         initial = [self._value(loop.operands[3 + i]) for i in carried]
         initial += flatten(positions, rings)
         types = [v.type for v in initial]

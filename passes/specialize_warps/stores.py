@@ -13,7 +13,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import computed_from, recompute, walk
+from tileir.passes.walk import computed_from, walk
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
@@ -33,7 +33,7 @@ class TensorStore:
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
-        tensor = [recompute(b, value, known) for value in _tensor_of(self.store)]
+        tensor = [_at_top(b, value, known) for value in _tensor_of(self.store)]
         shape = list(self.ring.shape)
         # The kernel's warps were split among the replicas, each of which stores whole tiles.
         shape[0] //= replicas
@@ -128,3 +128,17 @@ def _is_pure(value: Value) -> bool:
     if op is None:
         return defining_block(value).owner.operation.name == "gpu.func"
     return op.operation.name.startswith(_PURE)
+
+
+def _at_top(b: Builder, value: Value, known: dict[Value, Value]) -> Value:
+    """`value`, computed where `b` stands."""
+    op = defining_op(value)
+    if op is None:
+        return value
+    if value not in known:
+        operands = [_at_top(b, operand, known) for operand in op.operation.operands]
+        clone = op.operation.clone(ip=b.point)
+        for i, operand in enumerate(operands):
+            clone.operands[i] = operand
+        known[value] = clone.results[0]
+    return known[value]

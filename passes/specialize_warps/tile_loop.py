@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_block, defining_op, parent_of
 from tileir.ir import Block, Operation, Value
 from tileir.passes.specialize_warps.plan import Plan
@@ -24,7 +23,7 @@ class TileLoop:
         if len(plan.rings) != 1:
             return None
         rounds = plan.rings[0].block.owner.operation
-        tiles = loop_around(rounds)
+        tiles = _loop_around(rounds)
         if tiles is None or len(tiles.results) or tiles.block != kernel.regions[0].blocks[0]:
             return None
         loop = TileLoop(tiles, rounds)
@@ -43,16 +42,6 @@ class TileLoop:
             op = parent_of(op)
         return op
 
-    def count_rounds(self, b: Builder) -> Value:
-        """Rounds of the ring that a tile takes (i32)."""
-        lower, upper, step = list(self.rounds.operands)[:3]
-        distance = b.sub(upper, lower)
-        up = b.sub(b.add(distance, step), b.constant(1, step.type))
-        rounds = b.op("arith.divsi", [up, step], step.type)
-        none = b.compare("sle", upper, lower)
-        zero = b.constant(0, step.type)
-        return b.resized(b.op("arith.select", [none, zero, rounds], step.type), b.i32)
-
     def defines(self, value: Value) -> bool:
         """Whether `value` is computed inside the loop over tiles."""
         op = defining_op(value) or defining_block(value).owner
@@ -64,8 +53,7 @@ class TileLoop:
         return False
 
 
-def loop_around(op: Operation) -> Operation | None:
-    """The loop around `op`, with nothing but branches between; None if there is none."""
+def _loop_around(op: Operation) -> Operation | None:
     parent = parent_of(op)
     while parent.name == "scf.if":
         parent = parent_of(parent)

@@ -156,8 +156,6 @@ func.func @buffers(%x: !tile, %i: i32, %p: !llvm.ptr<1>, %n: i64, %c: i1) {
   tile_gpu.async_wait 1
   // CHECK: tile_gpu.fence_async
   tile_gpu.fence_async
-  // CHECK: tile_gpu.fence_async if %{{.*}}
-  tile_gpu.fence_async if %c
   // CHECK: tile_gpu.barrier
   tile_gpu.barrier
   return

@@ -12,22 +12,19 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
-      // What is full has been expected once, what is empty was given back by four warps. Boxes have no
-      // more rows than the tensor, but whole groups of eight; what they do not reach is zero.
-      // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES:[0-9]+]]>
+      // Boxes are as wide as a panel. What is full has been expected once, what is empty was given
+      // back by four warps.
+      // They have no more rows than the tensor, but whole groups of eight.
       // CHECK: %[[SOME:.*]] = arith.maxsi
       // CHECK: %[[ROWS:.*]] = arith.minsi %[[SOME]],
-      // CHECK: scf.if
-      // CHECK-NEXT: tile_gpu.zero_rows %[[RING]] from %[[ROWS]]
-      // CHECK-NEXT: tile_gpu.fence_async
+      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] rows %[[ROWS]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES:[0-9]+]]>
       // CHECK: %[[ONCE:.*]] = arith.constant 1 : i32
       // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: tile_gpu.mbarrier_init %[[FULL]], %[[ONCE]]
       // CHECK: %[[WARPS:.*]] = arith.constant 4 : i32
       // CHECK: %[[EMPTY:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: tile_gpu.mbarrier_init %[[EMPTY]], %[[WARPS]]
-      // Boxes are as wide as a panel.
-      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] rows %[[ROWS]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
       // CHECK: tile_gpu.barrier
       // CHECK: tile_gpu.specialize producer {
       // CHECK: %[[HIS:.*]] = arith.constant 16384 : i32
@@ -51,6 +48,11 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: arith.cmpi eq, %[[NEXT]],
       // CHECK: scf.yield
       // CHECK: } consumers {
+      // What short boxes do not reach is zero.
+      // CHECK: scf.if
+      // CHECK-NEXT: tile_gpu.zero_rows %[[RING]] from %[[ROWS]]
+      // CHECK-NEXT: tile_gpu.fence_async
+      // CHECK-NEXT: tile_gpu.barrier
       // CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[AT:.*]] = %{{.*}}, %[[ROUND:.*]] = %{{.*}})
       %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!tile_gpu.tile<64x64xf32>) : i32 {
         %k64 = arith.extui %k : i32 to i64

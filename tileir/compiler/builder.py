@@ -152,13 +152,6 @@ class Builder:
     def mul(self, a: Value, b: Value) -> Value:
         return self.op("arith.muli", [a, b], a.type)
 
-    def resized(self, value: Value, type_: Type) -> Value:
-        """A value that is not negative, as an integer of another type."""
-        if value.type == type_:
-            return value
-        narrower = IntegerType(type_).width < IntegerType(value.type).width
-        return self.op("arith.trunci" if narrower else "arith.extui", [value], type_)
-
     def advance(self, pointer: Value, elements: Value, element_bytes: int) -> Value:
         """pointer + elements * element_bytes."""
         attributes = {
