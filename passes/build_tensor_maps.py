@@ -5,9 +5,9 @@ one. So each block takes a slot from a pool, makes its maps in shared memory, co
 slot, and gives the slot back when all copies are complete.
 
     %map = tensor_map %p ...         %slot = acquire_map_slot
-    barrier                     =>   %map = tensor_map %p ... slot %slot scratch %s
-    ...                              barrier
-                                     ...
+    specialize ...              =>   %map = tensor_map %p ... slot %slot scratch %s
+                                     barrier
+                                     specialize ...
                                      barrier
                                      release_map_slot %slot
 """
@@ -40,8 +40,9 @@ class BuildTensorMaps(ModulePass):
             maps = [op for op in ops if isinstance(op, tile_gpu.TensorMapOp) and op.slot is None]
             if maps:
                 slot = _make_slot(maps)
-                end = next(op for op in ops if isinstance(op, tile_gpu.SpecializeOp))
-                _release_slot(end, slot, len(maps))
+                split = next(op for op in ops if isinstance(op, tile_gpu.SpecializeOp))
+                Builder(InsertionPoint(split), split.location).create("tile_gpu.barrier")
+                _release_slot(split, slot, len(maps))
 
 
 def _make_slot(maps: list[tile_gpu.TensorMapOp]) -> Value:

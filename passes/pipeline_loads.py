@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, has_flag, keyword
+from tileir.compiler.ir_util import has_flag, keyword
 from tileir.compiler.tile_types import buffer_info
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
@@ -33,7 +33,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.overlap_products import RESERVED_BYTES
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, recompute, walk
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class _Ring:
     ) -> None:
         b = self.builder
         load = copy.load
-        operands = [self._recompute(o, known) for o in load.operation.operands]
+        operands = [recompute(b, o, known, self._in_body) for o in load.operation.operands]
         rank = len(copy.buffer.shape)
         attributes = {name: load.operation.attributes[name] for name in ("alignment", "in_bounds")}
         attributes["operandSegmentSizes"] = b.attribute(
@@ -151,19 +151,8 @@ class _Ring:
         )
         b.create("tile_gpu.async_load", [*operands, buffer, exists], attributes=attributes)
 
-    def _recompute(self, value: Value, known: dict[Value, Value]) -> Value:
-        """`value`, computed again where it depends on the counter."""
-        if value in known:
-            return known[value]
-        op = defining_op(value)
-        if op is None or op.operation.block != self.body:
-            return value
-        operands = [self._recompute(o, known) for o in op.operation.operands]
-        clone = op.operation.clone(ip=self.builder.point)
-        for i, operand in enumerate(operands):
-            clone.operands[i] = operand
-        known[value] = clone.results[0]
-        return clone.results[0]
+    def _in_body(self, op: OpView) -> bool:
+        return op.operation.block == self.body
 
     # ---- the loop ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op
 from tileir.ir import Block, Operation, OpView, Value
 
@@ -58,6 +59,27 @@ def computed_from(
         op = defining_op(current)
         if op is not None and follows(op):
             left += op.operation.operands
+
+
+def recompute(
+    b: Builder,
+    value: Value,
+    known: dict[Value, Value],
+    again: Callable[[OpView], bool] = lambda op: True,
+) -> Value:
+    """`value`, computed where `b` stands from what `known` gives instead of others, and by copies
+    of the operations that `again` chooses. `known` grows by what was computed."""
+    if value in known:
+        return known[value]
+    op = defining_op(value)
+    if op is None or not again(op):
+        return value
+    operands = [recompute(b, operand, known, again) for operand in op.operation.operands]
+    clone = op.operation.clone(ip=b.point)
+    for i, operand in enumerate(operands):
+        clone.operands[i] = operand
+    known.update(zip(op.operation.results, clone.results, strict=True))
+    return known[value]
 
 
 def blocks_of(op: OpView | Operation) -> Iterator[Block]:

@@ -125,7 +125,8 @@ def TileGPU_TmaStoreWaitOp : TileGPU_Op<"tma_store_wait", [MemoryEffects<[MemRea
 def TileGPU_MbarrierInitOp : TileGPU_Op<"mbarrier_init"> {
   let summary = "make barriers of each stage, to complete after `count` arrivals";
   let description = [{
-    Other threads may use them after a `barrier`.
+    The thread that runs `producer` makes them; others may use them among
+    `consumers`, or after a barrier.
     Example: `tile_gpu.mbarrier_init %b, %count : !tile_gpu.buffer<1xi64, stages = 4>`
   }];
   let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, I32:$count);
@@ -164,7 +165,9 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
   let summary = "give warps different work";
   let description = [{
     The warps of the kernel run `consumers`; one thread of four more warps runs
-    `producer`. Barriers inside `consumers` are among its warps. `registers` are
+    `producer`. The consumers begin when the producer's warps have come here, which
+    do not wait for them: barriers that its thread has made exist. Barriers
+    inside `consumers` are among its warps. `registers` are
     those that a thread of the producer and of a consumer gets, where the even
     share of all threads does not do.
 
@@ -188,6 +191,17 @@ def TileGPU_SpecializeOp : TileGPU_Op<"specialize", [
     `consumers` $consumers attr-dict
   }];
   let hasVerifier = 1;
+}
+
+def TileGPU_FirstLaneOp : TileGPU_Op<"first_lane", [Pure, SameOperandsAndResultType]> {
+  let summary = "what the first lane of each warp holds";
+  let description = [{
+    Of a value that is the same for all threads, the value itself; but computed
+    here, which no later pass puts off until it is used.
+  }];
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$operand);
+  let results = (outs AnyTypeOf<[I32, I64]>:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
 def TileGPU_ReplicaOp : TileGPU_Op<"replica", [Pure]> {

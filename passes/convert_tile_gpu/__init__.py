@@ -100,7 +100,8 @@ class ConvertTileGPU(ModulePass):
         body = builder.block(new.regions[0], inputs)
         with builder.at(body):
             shared = _shared_memory(builder, kernel, module_body)
-            lowering = Lowering(builder, module_body, target, num_warps, shared)
+            block_warps = block_threads(kernel) // 32
+            lowering = Lowering(builder, module_body, target, num_warps, block_warps, shared)
             _check_parameters(lowering, kernel, inputs)
             lowering.bind(list(old_body.arguments), list(body.arguments))
             for op in old_body:

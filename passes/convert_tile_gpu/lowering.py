@@ -20,6 +20,7 @@ from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.errors import ResourceError
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
+from tileir.passes.choose_num_warps import PRODUCER_WARPS
 from tileir.passes.convert_tile_gpu.deferred import Deferred, computed_when_stored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
@@ -93,13 +94,15 @@ class Lowering:
 
     def __init__(
         self, builder: Builder, module_body: Block, target: Target, num_warps: int,
-        shared: Value | None,
+        block_warps: int, shared: Value | None,
     ):  # fmt: skip
         self.builder = builder
         #: body of the gpu.module, for what kernels share
         self.module_body = module_body
         self.target = target
         self.num_warps = num_warps
+        #: of the block: with a producer, more than tiles are divided among
+        self.block_warps = block_warps
         self.shared = shared
         #: PTX version that the instructions built so far need, times ten
         self.ptx_version = target.ptx_version
@@ -213,6 +216,11 @@ class Lowering:
         finally:
             for name in _PLACE:
                 setattr(self, name, saved[name])
+
+    @property
+    def first_producer(self) -> int:
+        """The first of the warps that tiles are not divided among; 0 if there is none."""
+        return self.block_warps - PRODUCER_WARPS if self.block_warps > self.num_warps else 0
 
     def barrier(self) -> None:
         """Waits for all threads that run this code."""

@@ -10,6 +10,7 @@ from tileir.passes.convert_tile_gpu.shared_memory import address
 
 #: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
 #: warpgroup (`tensor_stores`), and of each replica's turn.
+_WHOLE_BLOCK = 0
 _CONSUMER_BARRIER = 1
 _TURN_BARRIER = 8
 #: Labels are local to the braces. A failed attempt has already waited for a while.
@@ -22,10 +23,12 @@ _WAIT = (
 @lowers("tile_gpu.specialize")
 def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
     b, consumer_warps = ctx.builder, ctx.num_warps * int_attr(op, "replicas", 1)
+    everyone = [b.c32(_WHOLE_BLOCK), b.c32(32 * ctx.block_warps)]
     producing = b.compare("uge", ctx.warp, b.c32(consumer_warps))
     branch = b.create("scf.if", [producing], regions=2)
     fewer, more = list(op.registers) if op.registers is not None else (None, None)
     with b.at(b.block(branch.regions[0])):
+        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", everyone, None, True)
         _set_registers(ctx, "decrease", fewer)
         first = b.compare("eq", ctx.thread, b.c32(32 * consumer_warps))
         with ctx.only_if(first):
@@ -33,11 +36,18 @@ def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
                 ctx.lower(inner)
         b.create("scf.yield")
     with b.at(b.block(branch.regions[1])):
+        _sync(ctx, everyone)
         _set_registers(ctx, "increase", more)
         with ctx.consumers(int_attr(op, "replicas", 1), _CONSUMER_BARRIER):
             for inner in op.consumers.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
+
+
+def _sync(ctx: Lowering, barrier: list[Value]) -> None:
+    """Waits at a barrier, given by its number and that of the threads that meet there."""
+    attributes = {"operandSegmentSizes": ctx.builder.attribute("array<i32: 1, 1, 0>")}
+    ctx.builder.create("nvvm.barrier", barrier, attributes=attributes)
 
 
 def _set_registers(ctx: Lowering, action: str, count: int | None) -> None:
@@ -56,6 +66,26 @@ def _exit_if(ctx: Lowering, op: tile_gpu.ExitIfOp) -> None:
     _if(ctx, "exit;", ctx.scalar(op.condition), [])
 
 
+@lowers("tile_gpu.first_lane")
+def _first_lane(ctx: Lowering, op: tile_gpu.FirstLaneOp) -> None:
+    """A shuffle stays where it is, and so does what it shuffles."""
+    b, value = ctx.builder, ctx.scalar(op.operand)
+    if value.type == b.i32:
+        ctx.set(op, [_shuffled(ctx, value)])
+        return
+    high = b.op("arith.shrui", [value, b.c64(32)], b.i64)
+    halves = [_shuffled(ctx, b.op("arith.trunci", [half], b.i32)) for half in (value, high)]
+    low, high = (b.op("arith.extui", [half], b.i64) for half in halves)
+    ctx.set(op, [b.op("arith.ori", [low, b.op("arith.shli", [high, b.c64(32)], b.i64)], b.i64)])
+
+
+def _shuffled(ctx: Lowering, value: Value) -> Value:
+    b = ctx.builder
+    attributes = {"kind": b.attribute("#nvvm<shfl_kind idx>")}
+    operands = [b.c32(-1), value, b.c32(0), b.c32(31)]
+    return b.op("nvvm.shfl.sync", operands, b.i32, attributes)
+
+
 @lowers("tile_gpu.replica")
 def _replica(ctx: Lowering, op: OpView) -> None:
     ctx.set(op, [ctx.replica])
@@ -63,9 +93,7 @@ def _replica(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.take_turn")
 def _take_turn(ctx: Lowering, op: OpView) -> None:
-    b = ctx.builder
-    attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
-    b.create("nvvm.barrier", _turn(ctx, ctx.replica), attributes=attributes)
+    _sync(ctx, _turn(ctx, ctx.replica))
 
 
 @lowers("tile_gpu.pass_turn")
@@ -96,10 +124,10 @@ def _turn(ctx: Lowering, replica: Value) -> list[Value]:
 
 @lowers("tile_gpu.mbarrier_init")
 def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
-    """One thread makes them; the fence shows them to asynchronous copies too."""
+    """The fence shows them to asynchronous copies too."""
     b, barriers = ctx.builder, ctx.buffers[op.barrier]
     first = address(ctx, barriers)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
         count = ctx.scalar(op.count)
         for stage in range(barriers.info.stages):
             place = b.add(first, b.c32(stage * barriers.info.stage_bytes))

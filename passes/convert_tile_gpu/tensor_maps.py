@@ -61,7 +61,7 @@ def _acquire_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp) -> None:
     b, count = ctx.builder, int_attr(op, "count")
     places, taken = _pool(ctx, count)
     buffer, first = ctx.buffers[op.scratch], b.constant(0, b.index)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
         index = ctx.asm(_one_line(_ACQUIRE), "=r,l,~{memory}", [taken], b.i32, True).results[0]
         offset = b.mul(b.op("arith.extui", [index], b.i64), b.c64(count * MAP_BYTES))
         b.create("memref.store", [b.add(places, offset), buffer.memref, first])
@@ -82,7 +82,8 @@ def _release_map_slot(ctx: Lowering, op: tile_gpu.ReleaseMapSlotOp) -> None:
 
 @lowers("tile_gpu.prefetch_map")
 def _prefetch_map(ctx: Lowering, op: tile_gpu.PrefetchMapOp) -> None:
-    with ctx.only_if(ctx.builder.compare("eq", ctx.thread, ctx.builder.c32(0))):
+    b = ctx.builder
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
         ctx.asm("prefetch.tensormap [$0];", "l,~{memory}", [ctx.scalar(op.map)], None, True)
 
 

@@ -114,9 +114,8 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
     zero_unfetched(plan, consumers)
-    if plan.pairs:
-        # A block's barriers and buffers must last until the other has done with them.
-        plan.meet(b)
+    # A block's barriers and buffers must last until the other has done with them.
+    plan.meet(b)
 
 
 def _move(work: Sequence[OpView], plan: Plan, consumers: Block) -> None:

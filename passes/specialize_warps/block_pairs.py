@@ -15,12 +15,12 @@ from __future__ import annotations
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_block, defining_op, int_attr
 from tileir.dialects import tile_gpu
-from tileir.ir import InsertionPoint, Operation, Value
+from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.launch_expressions import launch_expression
 from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
 from tileir.passes.specialize_warps.plan import Fetch, Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import computed_from, walk
+from tileir.passes.walk import computed_from, recompute, walk
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
@@ -146,16 +146,9 @@ class _OtherBlock:
     def needs_same(self, fetch: Fetch, paired: Value) -> Value:
         """Whether there is another block, and it fetches the same tile (i1)."""
         mine = fetch.load.load.starts[fetch.outer_dim]
-        equal = self.b.compare("eq", mine, self._value(mine))
+        other = recompute(self.b, mine, self.known, self._per_tile)
+        equal = self.b.compare("eq", mine, other)
         return self.b.op("arith.andi", [paired, equal], self.b.i1)
 
-    def _value(self, mine: Value) -> Value:
-        op = defining_op(mine)
-        if mine in self.known or op is None or not self.loop.defines(mine):
-            return self.known.get(mine, mine)
-        operands = [self._value(operand) for operand in op.operation.operands]
-        clone = op.operation.clone(ip=self.b.point)
-        for i, operand in enumerate(operands):
-            clone.operands[i] = operand
-        self.known.update(zip(op.operation.results, clone.results, strict=True))
-        return self.known[mine]
+    def _per_tile(self, op: OpView) -> bool:
+        return self.loop.defines(op.operation.results[0])

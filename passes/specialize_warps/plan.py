@@ -197,8 +197,9 @@ class Plan:
         return barriers
 
     def meet(self, b: Builder) -> None:
-        """Lets all wait for each other that use the same barriers."""
-        b.create("tile_gpu.cluster_barrier" if self.pairs else "tile_gpu.barrier")
+        """Lets the blocks of a pair wait for each other, which use each other's barriers."""
+        if self.pairs:
+            b.create("tile_gpu.cluster_barrier")
 
 
 def _rows(b: Builder, fetch: Fetch) -> Value | None:
@@ -261,11 +262,12 @@ def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> lis
 
 
 def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
-    """The box of one access: as wide as a panel, and as many rows as allowed, so that there are
-    `parts` boxes or more."""
+    """The box of one access: as wide as a panel, and as many rows as allowed, so that `parts` get
+    the same number of boxes."""
     buffer = load.buffer
     rows = buffer.shape[buffer.order[0]]
-    if buffer.shape[buffer.order[-1]] == buffer.panel:
+    panels = buffer.shape[buffer.order[-1]] // buffer.panel
+    if panels % parts:
         rows //= parts
     if len(buffer.shape) != 2 or (rows > _LARGEST_BOX and rows % _LARGEST_BOX):
         return None

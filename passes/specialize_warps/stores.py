@@ -10,10 +10,10 @@ from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keywo
 from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
-from tileir.ir import InsertionPoint, Operation, Value
+from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import computed_from, walk
+from tileir.passes.walk import computed_from, recompute, walk
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
@@ -33,7 +33,7 @@ class TensorStore:
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
-        tensor = [_at_top(b, value, known) for value in _tensor_of(self.store)]
+        tensor = [recompute(b, value, known) for value in _tensor_of(self.store)]
         shape = list(self.ring.shape)
         # The kernel's warps were split among the replicas, each of which stores whole tiles.
         shape[0] //= replicas
@@ -44,9 +44,26 @@ class TensorStore:
     def replace(self) -> None:
         """Puts the tensor store where the store was."""
         store = self.store
+        starts = [_early(start, store) for start in store.starts]
         b = Builder(InsertionPoint(store), store.location)
-        b.create("tile_gpu.tma_store", [store.value, self.map, *store.starts, self.buffers])
+        b.create("tile_gpu.tma_store", [store.value, self.map, *starts, self.buffers])
         store.operation.erase()
+
+
+def _early(start: Value, store: tile_gpu.StoreOp) -> Value:
+    """The same, computed where the store's block begins, if that is possible: while the first
+    operands are on their way. Places of tiles take several divisions."""
+    block = store.operation.block
+
+    def in_block(op: OpView) -> bool:
+        return op.operation.block == block
+
+    ops = [defining_op(source) for source in computed_from(start, in_block)]
+    here = [op for op in ops if op is not None and in_block(op)]
+    if not here or not all(op.operation.name.startswith(_PURE) for op in here):
+        return start
+    b = Builder(InsertionPoint.at_block_begin(block), store.location)
+    return b.op("tile_gpu.first_lane", [recompute(b, start, {}, in_block)], start.type)
 
 
 def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
@@ -128,17 +145,3 @@ def _is_pure(value: Value) -> bool:
     if op is None:
         return defining_block(value).owner.operation.name == "gpu.func"
     return op.operation.name.startswith(_PURE)
-
-
-def _at_top(b: Builder, value: Value, known: dict[Value, Value]) -> Value:
-    """`value`, computed where `b` stands."""
-    op = defining_op(value)
-    if op is None:
-        return value
-    if value not in known:
-        operands = [_at_top(b, operand, known) for operand in op.operation.operands]
-        clone = op.operation.clone(ip=b.point)
-        for i, operand in enumerate(operands):
-            clone.operands[i] = operand
-        known[value] = clone.results[0]
-    return known[value]

@@ -50,6 +50,8 @@ func.func @barriers(%all: !barriers, %one: !barrier, %parity: i32, %n: i32, %c: 
   tile_gpu.mbarrier_expect %one, %n : !barrier
   // CHECK: tile_gpu.mbarrier_wait %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64>
   tile_gpu.mbarrier_wait %one, %parity : !barrier
+  // CHECK: tile_gpu.first_lane %{{.*}} : i32
+  %first = tile_gpu.first_lane %n : i32
   // CHECK: tile_gpu.mbarrier_arrive %{{.*}} : !tile_gpu.buffer<1xi64>
   tile_gpu.mbarrier_arrive %one : !barrier
   // CHECK: tile_gpu.mbarrier_arrive %{{.*}} if %{{.*}} {cluster} : !tile_gpu.buffer<1xi64>

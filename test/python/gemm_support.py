@@ -95,7 +95,10 @@ def simulate(program: Program, grid: tuple[int, int, int], args: list[Any], seed
     environment = Environment(values, grid, 2)
     hidden = [_hidden(one, environment) for one in kernel.hidden]
     launched = tuple(evaluate(one, environment) for one in kernel.grid) or grid
-    sim.run(program.ptx, name, launched, kernel.block, args=[*args, *hidden], seed=seed)
+    cluster = tuple(evaluate(one, environment) for one in kernel.cluster)
+    sim.run(
+        program.ptx, name, launched, kernel.block, cluster=cluster, args=[*args, *hidden], seed=seed
+    )
 
 
 def _hidden(parameter: HiddenParameter, environment: Environment) -> Any:

@@ -86,6 +86,22 @@ def test_ping_pong(gemm):
     assert "replicas 2" in compiled(gemm).stage("tile_gpu")
 
 
+#: Operands of one panel, of two, and of three, of which both blocks of a pair fetch a half.
+PAIRS = [
+    Gemm(128, 128, 64, "bf16", divisor=8),
+    Gemm(192, 192, 64, "bf16", divisor=8),
+    Gemm(192, 192, 64, "bf16", b="k", divisor=8),
+]
+
+
+@pytest.mark.parametrize("gemm", PAIRS, ids=gemm_id)
+def test_pairs_of_blocks(gemm):
+    """Rows of 400 and 280 bytes, two rounds and a bit."""
+    product, program = Product(gemm, 2 * gemm.bm, 200, 136), compiled(gemm, "managed")
+    assert "multicast" in program.ptx
+    np.testing.assert_array_equal(product.simulated(program), product.want)
+
+
 @pytest.mark.parametrize(
     "signs", [("unsigned", "signed"), ("signed", "unsigned"), ("unsigned",) * 2]
 )
