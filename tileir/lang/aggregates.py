@@ -24,8 +24,11 @@ Path = tuple[int, ...]
 
 
 class Mismatch(Exception):
-    """Values of several paths that cannot be one. `path` is where in an aggregate; `can_change`
-    whether a loop would do if it were known to change there."""
+    """Values of several paths that cannot be one.
+
+    `path` and, for people, `part` say where in an aggregate; `can_change` whether a loop would do
+    if it were known to change there.
+    """
 
     def __init__(self, first: Any, second: Any, path: Path = (), can_change: bool = False):
         self.first = TileKind.of(first)
@@ -33,6 +36,7 @@ class Mismatch(Exception):
         super().__init__(f"{self.name(self.first)} and {self.name(self.second)}")
         self.path = path
         self.can_change = can_change
+        self.part = ""
 
     @staticmethod
     def name(value: Any) -> str:
@@ -147,11 +151,14 @@ class Group(Plan):
         expected = parts(self.example)
         if taken is None or expected is None or taken.key != expected.key:
             raise Mismatch(self.example, value)
-        return [
-            passed
-            for plan, part in zip(self.plans, taken.items, strict=True)
-            for passed in plan.collect(builder, part)
-        ]
+        passed: list[Value] = []
+        for index, (plan, part) in enumerate(zip(self.plans, taken.items, strict=True)):
+            try:
+                passed += plan.collect(builder, part)
+            except Mismatch as mismatch:
+                mismatch.part = f"{taken.names[index]}{mismatch.part}"
+                raise
+        return passed
 
     def rebuild(self, values: Iterator[Value]) -> Any:
         return self.make([plan.rebuild(values) for plan in self.plans])
@@ -163,6 +170,7 @@ class Parts:
 
     key: Any
     items: Sequence[Any]
+    names: Sequence[str]
     make: Callable[[list[Any]], Any]
 
 
@@ -170,13 +178,18 @@ def parts(value: Any) -> Parts | None:
     """The parts of a tuple, dictionary or dataclass; None for everything else."""
     kind = type(value)
     if kind is tuple:
-        return Parts((tuple, len(value)), value, tuple)
+        return Parts((tuple, len(value)), value, _positions(value), tuple)
     if kind is dict:
         keys = tuple(value)
-        items = list(value.values())
-        return Parts((dict, keys), items, lambda new: dict(zip(keys, new, strict=True)))
+        names = [f"[{key!r}]" for key in keys]
+        return Parts(
+            (dict, keys),
+            list(value.values()),
+            names,
+            lambda new: dict(zip(keys, new, strict=True)),
+        )
     if isinstance(value, tuple):
-        return Parts((kind, len(value)), value, lambda new: kind(*new))
+        return Parts((kind, len(value)), value, _positions(value), lambda new: kind(*new))
     if is_dataclass(kind) and not isinstance(value, DType):
         names = [field.name for field in fields(kind)]
 
@@ -186,8 +199,13 @@ def parts(value: Any) -> Parts | None:
                 object.__setattr__(made, name, item)
             return made
 
-        return Parts(kind, [getattr(value, name) for name in names], make)
+        items = [getattr(value, name) for name in names]
+        return Parts(kind, items, [f".{name}" for name in names], make)
     return None
+
+
+def _positions(value: Sequence[Any]) -> list[str]:
+    return [f"[{index}]" for index in range(len(value))]
 
 
 #: What a first attempt to trace a loop has found to change: numbers and sets of names.
@@ -239,7 +257,7 @@ def plan_for_paths(builder: Builder, values: Sequence[Any], *, inner: bool = Fal
         return Opaque((first.type,))
     taken = [parts(value) for value in values]
     head = taken[0]
-    for value, other in zip(values, taken, strict=True):
+    for value, other in zip(values[1:], taken[1:], strict=True):
         if head is None or other is None or other.key != head.key:
             raise Mismatch(first, value)
     assert head is not None

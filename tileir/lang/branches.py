@@ -36,13 +36,14 @@ _SPECULATABLE = frozenset(f"cuda_tile.{name}" for name in _SPECULATABLE_NAMES.sp
 @dataclass
 class Region:
     """Code that was traced into a block of its own. `locals` are the names at its end, `dead`
-    says that the end is not reached."""
+    says that the end is not reached, `end` is where in the source it ends."""
 
     block: Block
     events: list[Event]
     locals: dict[str, Any]
     dead: bool
-    value: Any = None
+    value: Any
+    end: ast.AST
 
 
 def trace_region(self: Interpreter, body: Callable[[], Any]) -> Region:
@@ -57,7 +58,7 @@ def trace_region(self: Interpreter, body: Callable[[], Any]) -> Region:
     block = builder.new_block(())
     before = builder.enter(block)
     value = body()
-    region = Region(block, memory.events, frame.locals, value is Signal.DEAD, value)
+    region = Region(block, memory.events, frame.locals, value is Signal.DEAD, value, frame.node)
     builder.leave(before)
     frame.locals = locals_before
     memory.events = events_before

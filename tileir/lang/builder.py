@@ -160,6 +160,10 @@ class Builder:
         self.block, self._point = before
 
 
+class OutsideError(TileError):
+    """A function of the language was called where no kernel is traced."""
+
+
 class _Ambient(threading.local):
     builder: Builder | None = None
 
@@ -174,7 +178,7 @@ def current_builder() -> Builder:
     """
     builder = _ambient.builder
     if builder is None:
-        raise TileError(
+        raise OutsideError(
             "functions of tileir.lang work only inside of a kernel",
             remedy="call them in a function decorated with @ct.kernel, or one that it calls",
         )

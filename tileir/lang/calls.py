@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TileError
 from .errors import TileRecursionError, TileStaticEvalError, TileSyntaxError, TileTypeError
 from .frames import Closure, Frame
+from .kernel import Kernel
 from .signals import Signal
 from .source import FunctionSource, source_of
 from .values import RuntimeValue, describe, is_runtime
@@ -59,6 +61,11 @@ def call(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[str
         if is_inlined(function):
             return _inline_function(self, function, args, kwargs)
         return _native(self, function, args, kwargs)
+    if isinstance(function, Kernel):
+        raise TileTypeError(
+            f"'{function.name}' is a kernel and cannot be called",
+            remedy="move what kernels share into a function without @ct.kernel",
+        )
     if kind is Closure:
         return _inline_closure(self, function, args, kwargs)
     if kind is MethodType:
@@ -119,9 +126,12 @@ def _replacement(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> 
         return None
     if is_runtime((tuple(args), kwargs)):
         name = getattr(function, "__qualname__", None) or describe(function)
+        same = getattr(importlib.import_module(_OWN_PACKAGE[:-1]), name, None)
         raise TileTypeError(
             f"{name}() takes no run-time values in a kernel",
-            remedy="use a function of tileir.lang, or write the computation out",
+            remedy=f"write ct.{name}(...)"
+            if isinstance(same, FunctionType)
+            else "use functions of tileir.lang, or write the computation out",
         )
     return None
 
@@ -163,9 +173,13 @@ def _is_about_arguments(error: TypeError) -> bool:
 def _about_arguments(function: Any, error: TypeError) -> str:
     name = getattr(function, "__name__", "the function")
     try:
-        return f"{error}; it is {name}{inspect.signature(function)}"
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return str(error)
+    bare = [
+        parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()
+    ]
+    return f"{error}; it is {name}{inspect.Signature(bare)}"
 
 
 def _failed(function: Any, error: Exception) -> TileStaticEvalError:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import calls, static
+from .arrays import Array
 from .branches import if_statement
 from .errors import TileSyntaxError, TileTypeError, TileValueError
 from .expressions import apply_binary
 from .loops import for_statement, while_statement
 from .signals import Signal
-from .values import RuntimeValue, describe
+from .values import RuntimeValue, Tile, describe
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -45,7 +46,7 @@ def _unpack(self: Interpreter, target: ast.Tuple | ast.List, value: Any) -> None
     if not stars:
         if len(values) != len(names):
             self.frame.node = target
-            raise TileValueError(f"{len(values)} values for {len(names)} names")
+            raise TileValueError(f"{_count(values, 'value')} for {_count(names, 'name')}")
         for name, each in zip(names, values, strict=True):
             assign(self, name, each)
         return
@@ -53,11 +54,16 @@ def _unpack(self: Interpreter, target: ast.Tuple | ast.List, value: Any) -> None
     after = len(names) - star - 1
     if len(values) < len(names) - 1:
         self.frame.node = target
-        raise TileValueError(f"{len(values)} values for at least {len(names) - 1} names")
+        least = f"{len(names) - 1} or more names"
+        raise TileValueError(f"{_count(values, 'value')} for {least}")
     middle = values[star : len(values) - after]
     spread = [*values[:star], tuple(middle), *values[len(values) - after :]]
     for name, each in zip(names, spread, strict=True):
         assign(self, name.value if isinstance(name, ast.Starred) else name, each)
+
+
+def _count(things: Sequence[Any], name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def _assign_item(self: Interpreter, target: ast.Subscript, value: Any) -> None:
@@ -72,9 +78,13 @@ def _assign_item(self: Interpreter, target: ast.Subscript, value: Any) -> None:
         # A new dictionary, so that other paths through the kernel keep theirs.
         self.frame.locals[target.value.id] = {**container, key: value}
         return
+    remedy = "build a new one"
+    if isinstance(container, Array):
+        remedy = "write ct.store(array, index, tile), or ct.scatter(array, indices, tile)"
+    elif isinstance(container, Tile):
+        remedy = "choose element by element: ct.where(condition, new, old)"
     raise TileTypeError(
-        f"items of {describe(container)} cannot be assigned: it cannot change",
-        remedy="build a new one; for elements of tiles use ct.where(...)",
+        f"items of {describe(container)} cannot be assigned: it cannot change", remedy=remedy
     )
 
 

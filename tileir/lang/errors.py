@@ -22,6 +22,10 @@ class SourceRange:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+#: How many of the innermost and of the outermost calls are shown if there are many.
+_SHOWN_CALLS = 3
+
+
 class TileSourceError(TileError):
     """Base of the errors about a kernel's source.
 
@@ -57,8 +61,18 @@ class TileSourceError(TileError):
         parts = [f"{self.place}: {self.reason}", _excerpt(self.place)]
         if self.remedy:
             parts.append(f"  {self.remedy}")
-        parts += [f"{call}: called from here\n{_excerpt(call)}" for call in reversed(self.calls)]
+        calls = self.calls[::-1]
+        shown = calls if len(calls) <= 2 * _SHOWN_CALLS else calls[:_SHOWN_CALLS]
+        parts += [_called_from(call) for call in shown]
+        if len(shown) < len(calls):
+            left_out = len(calls) - 2 * _SHOWN_CALLS
+            parts.append(f"... {left_out} more calls ...")
+            parts += [_called_from(call) for call in calls[-_SHOWN_CALLS:]]
         return "\n".join(part for part in parts if part)
+
+
+def _called_from(call: SourceRange) -> str:
+    return f"{call}: called from here\n{_excerpt(call)}"
 
 
 def _excerpt(place: SourceRange) -> str:

@@ -301,9 +301,11 @@ def attribute(self: Interpreter, node: ast.Attribute) -> Any:
     except AttributeError as error:
         if isinstance(own, property):
             raise TileTypeError(str(error)) from None
+        remedy = _suggestion(node.attr, [each for each in dir(value) if each[0] != "_"])
+        if isinstance(value, tuple) and hasattr(list, node.attr):
+            remedy = "lists are tuples in a kernel and cannot change: write x = (*x, more)"
         raise TileTypeError(
-            f"{describe(value)} has no attribute '{node.attr}'",
-            remedy=_suggestion(node.attr, [each for each in dir(value) if each[0] != "_"]),
+            f"{describe(value)} has no attribute '{node.attr}'", remedy=remedy
         ) from None
 
 

@@ -17,6 +17,7 @@ from . import calls, control_flow, expressions
 from .builder import Builder
 from .errors import TileInternalError, TileRecursionError, TileSourceError, TileSyntaxError
 from .frames import Frame
+from .recursion import deep_recursion
 from .signals import Signal
 
 Handler = Callable[["Interpreter", Any], Any]
@@ -116,7 +117,8 @@ def run(interpreter: Interpreter, body: Callable[[], None]) -> None:
     """Runs `body` with `interpreter` current; whatever goes wrong says where in the kernel."""
     before, _current.interpreter = _current.interpreter, interpreter
     try:
-        body()
+        with deep_recursion():
+            body()
     except TileSourceError as error:
         error.locate(interpreter.frame.place(), interpreter.frame.calls())
         # The way through our own code is of no use to the kernel's author.
@@ -129,9 +131,10 @@ def run(interpreter: Interpreter, body: Callable[[], None]) -> None:
         located.locate(interpreter.frame.place(), interpreter.frame.calls()[-3:])
         raise located from None
     except TileError as error:
-        if error.location is None:
-            error.location = str(interpreter.frame.place())
-        raise
+        if error.location is not None:
+            raise
+        place = str(interpreter.frame.place())
+        raise type(error)(error.reason, location=place, remedy=error.remedy) from error
     except Exception as error:
         located = TileInternalError(
             f"{type(error).__name__} while the kernel was traced: {error}",

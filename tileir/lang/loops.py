@@ -257,6 +257,7 @@ class _Loop:
 
     def _changes(self, name: str, mismatch: Mismatch) -> TileTypeError:
         before, after = mismatch.first, mismatch.second
+        name += mismatch.part
         remedy = f"give '{name}' the same dtype and shape before the loop and in it"
         if isinstance(before, TileKind) and isinstance(after, TileKind):
             if before.shape == after.shape:
@@ -525,10 +526,17 @@ def plan_returns(self: Interpreter, values: list[Any]) -> Plan:
     try:
         return plan_for_paths(self.builder, values, inner=True)
     except Mismatch as mismatch:
-        raise TileTypeError(
-            f"{self.frame.source.name}() returns {mismatch} on different paths",
-            remedy="return the same dtype and shape everywhere, with x.astype(...)",
-        ) from None
+        raise different_returns(self, mismatch) from None
+
+
+def different_returns(self: Interpreter, mismatch: Mismatch) -> TileTypeError:
+    """The error for a function whose returns cannot be one value."""
+    remedy = "return the same dtype and shape everywhere, with x.astype(...)"
+    if None in (mismatch.first, mismatch.second):
+        remedy = "return a value on each path, also at the end of the function"
+    return TileTypeError(
+        f"{self.frame.source.name}() returns {mismatch} on different paths", remedy=remedy
+    )
 
 
 def placeholders(self: Interpreter, plan: Plan) -> list[Value]:

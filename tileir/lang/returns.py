@@ -10,8 +10,7 @@ from tileir.ir import Value
 from .aggregates import Mismatch, plan_for_paths
 from .analysis import always_exits
 from .branches import close_branch, collect, terminate, trace_region, truth
-from .errors import TileTypeError
-from .loops import LoopScope, jump, plan_returns
+from .loops import LoopScope, different_returns, jump, plan_returns
 from .memory_order import Nested
 from .signals import Signal
 
@@ -68,10 +67,8 @@ def _structured_if(self: Interpreter, node: ast.If, rest: list[ast.stmt]) -> Sig
     try:
         plan = plan_for_paths(self.builder, alive, inner=len(alive) == 1)
     except Mismatch as mismatch:
-        raise TileTypeError(
-            f"{self.frame.source.name}() returns {mismatch} on different paths",
-            remedy="return the same dtype and shape everywhere, with x.astype(...)",
-        ) from None
+        self.frame.node = regions[1].end
+        raise different_returns(self, mismatch) from None
     values = ([regions[0].value], [regions[1].value])
     self.frame.return_value = close_branch(self, condition, regions, [plan], values)[0]
     return Signal.RETURN

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TileError
 from . import calls
-from .builder import Builder, ambient
+from .builder import Builder, OutsideError, ambient
 from .constants import constant
 from .dtypes import DType
 from .errors import (
@@ -70,8 +70,8 @@ def ensure_constant(value: Any, /) -> Any:
     return value
 
 
-def _outside(name: str) -> TileError:
-    return TileError(f"{name}() works only inside of a kernel")
+def _outside(name: str) -> OutsideError:
+    return OutsideError(f"{name}() works only inside of a kernel")
 
 
 # Evaluation by Python.
@@ -100,13 +100,25 @@ def evaluate_statically(self: Interpreter, node: ast.expr) -> Any:
     try:
         with ambient(None):
             return eval(code, names)
-    except TileError:
-        raise
     except RecursionError:
         raise
     except Exception as error:
         self.frame.node = node
-        raise TileStaticEvalError(f"{type(error).__name__}: {error}") from error
+        remedy = _known_at_run_time(node, names)
+        if isinstance(error, OutsideError):
+            reason = "a static expression is evaluated by Python and cannot compute with tiles"
+            raise TileStaticEvalError(reason, remedy=remedy) from None
+        if isinstance(error, TileError):
+            raise
+        raise TileStaticEvalError(f"{type(error).__name__}: {error}", remedy=remedy) from error
+
+
+def _known_at_run_time(node: ast.expr, names: dict[str, Any]) -> str | None:
+    """What to think of when a static expression failed: names that are no constants."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and is_runtime(names.get(each.id)):
+            return f"'{each.id}' is {describe(names[each.id])}, known only at run time"
+    return None
 
 
 def _arguments(self: Interpreter, node: ast.Call, name: str, most: int = 1) -> list[ast.expr]:
@@ -177,7 +189,13 @@ def raise_statement(self: Interpreter, node: ast.Raise) -> None:
     if not isinstance(exception, BaseException):
         raise TileTypeError(f"{describe(exception)} is no exception")
     text = f": {exception}" if str(exception) else ""
-    raise TileStaticEvalError(f"{type(exception).__name__}{text}") from exception
+    remedy = None
+    if self.builder.block != self.builder.entry_block:
+        remedy = (
+            "raise stops the compiler on every path that leads to it; "
+            "what is known only at run time is tested by ct.assert_(condition)"
+        )
+    raise TileStaticEvalError(f"{type(exception).__name__}{text}", remedy=remedy) from exception
 
 
 def assert_statement(self: Interpreter, node: ast.Assert, condition: Any, message: Any) -> None:
@@ -207,7 +225,10 @@ class Range(RuntimeValue):
         numbers = (self.first, self.last, self.stride)
         for each in numbers:
             if isinstance(each, Tile) and (each.shape or not each.dtype.is_integer):
-                raise TileTypeError(f"range() needs integer scalars, not {describe(each)}")
+                raise TileTypeError(
+                    f"range() needs integer scalars, not {describe(each)}",
+                    remedy="divide with // and convert with x.astype(ct.int32)",
+                )
             if not isinstance(each, (Tile, int)):
                 raise TileTypeError(f"range() needs integers, not {describe(each)}")
         if isinstance(self.stride, int) and self.stride <= 0:
