@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tileir.dialects.cuda_tile import DYNAMIC, Bounded, DivBy, TensorViewType
 from tileir.ir import Value
 
-from .builder import Builder
-from .dtypes import BY_NAME, DType
-from .signature import ArrayParameter, ListParameter
-from .values import RuntimeValue, Tile
+from .builder import Builder, current_builder
+from .constants import constant
+from .dtypes import BY_NAME, DType, int64
+from .enums import PaddingMode
+from .errors import TileTypeError, TileValueError
+from .ops.arithmetic import mul, sub
+from .ops.casts import convert
+from .ops.common import as_tile, axis_of
+from .signature import ArrayParameter
+from .values import RuntimeValue, Tile, describe
+
+if TYPE_CHECKING:
+    from .ops.gather import RawArrayMemory
+    from .ops.memory import TiledView
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +43,32 @@ class Array(RuntimeValue):
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    def slice(self, axis: int, start: int | Tile, stop: int | Tile) -> Array:
+        """The elements from `start` up to but without `stop` along one axis, as an array on the
+        same memory. `0 <= start <= stop <= extent`, or the behaviour is undefined."""
+        return _slice(self, axis, start, stop)
+
+    def tiled_view(
+        self,
+        tile_shape: Any,
+        *,
+        padding_mode: PaddingMode = PaddingMode.UNDETERMINED,
+        traversal_steps: Any = None,
+    ) -> TiledView:
+        """The array cut into tiles, `traversal_steps` elements apart along each axis: fewer than
+        the size of the tile let tiles overlap, more leave gaps. By default they just meet."""
+        from .ops.memory import make_view
+
+        return make_view(
+            self, tile_shape, padding_mode=padding_mode, steps=traversal_steps, name="tile_shape"
+        )
+
+    def get_raw_memory(self) -> RawArrayMemory:
+        """The array's memory, addressed by distance from the first element."""
+        from .ops.gather import RawArrayMemory
+
+        return RawArrayMemory(self)
 
 
 def array_parameter(
@@ -104,8 +141,47 @@ def make_array(
     return Array(dtype, base, shape, strides, view, names, disjoint)
 
 
-def list_parameter(
-    builder: Builder, parameter: ListParameter, name: str, base: Value, length: Tile
-) -> object:
-    """The list of a parameter."""
-    raise NotImplementedError
+def moved(array: Array, base: Value, dimension: int, offset: int | Tile) -> Value:
+    """An address `offset` elements further along a dimension of an array."""
+    builder = current_builder()
+    stride = array.strides[dimension]
+    # In 64 bits: the distance may exceed what extents and strides fit in.
+    steps = [convert(each, int64) if isinstance(each, Tile) else each for each in (offset, stride)]
+    distance = mul(steps[0], steps[1])
+    if not isinstance(distance, Tile):
+        distance = constant(builder, distance, int64)
+    return builder.value(
+        "cuda_tile.offset", builder.types.pointers((), array.dtype), (base, distance.value)
+    )
+
+
+def _slice(array: Array, axis: Any, start: Any, stop: Any) -> Array:
+    dimension = axis_of(axis, array.ndim)
+    first, last = _bound(start, "start"), _bound(stop, "stop")
+    if isinstance(first, int) and isinstance(last, int) and first > last:
+        raise TileValueError(f"'start' is {first}, beyond 'stop', {last}")
+    base = array.base
+    if not (isinstance(first, int) and first == 0):
+        base = moved(array, base, dimension, first)
+    shape = list(array.shape)
+    shape[dimension] = sub(last, first)
+    return make_array(
+        current_builder(),
+        array.dtype,
+        base,
+        tuple(shape),
+        array.strides,
+        array.names,
+        disjoint=array.disjoint,
+    )
+
+
+def _bound(value: Any, name: str) -> int | Tile:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            raise TileValueError(f"'{name}' must not be negative, got {value}")
+        return value
+    scalar = as_tile(value, name)
+    if scalar.shape or not scalar.dtype.is_integer:
+        raise TileTypeError(f"'{name}' must be an integer scalar, got {describe(value)}")
+    return scalar

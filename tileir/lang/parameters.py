@@ -58,7 +58,8 @@ def _index_dtype(bits: int) -> DType:
 
 
 def _value(builder: Builder, parameter: Parameter, name: str, words: Iterator[Value]) -> Any:
-    from .arrays import array_parameter, list_parameter
+    from .arrays import array_parameter
+    from .lists import list_parameter
 
     match parameter:
         case ScalarParameter(dtype):
