@@ -59,6 +59,11 @@ def _both_numbers(x: Any, y: Any) -> bool:
     return is_number(x) and is_number(y)
 
 
+def _is_index(x: Any) -> bool:
+    """Whether it counts as an integer on the host: NumPy's do, and PyTorch's symbolic ones."""
+    return hasattr(x, "__index__") and not isinstance(x, Tile)
+
+
 def _rounded(
     what: str,
     names: tuple[str, str],
@@ -162,7 +167,7 @@ def floordiv(x: Operand, y: Operand, /) -> Any:
 
 def cdiv(x: Operand, y: Operand, /) -> Any:
     """`x / y` of integers, rounded up. Works outside of kernels, too."""
-    if _both_numbers(x, y):
+    if _both_numbers(x, y) or (_is_index(x) and _is_index(y)):
         return _numbers("cdiv", lambda a, b: -(-a // b), x, y)
     left, right, dtype = _arithmetic_operands("cdiv", x, y)
     if not dtype.is_integer:
@@ -272,7 +277,9 @@ def _product(base: Tile, exponent: int) -> Tile:
         exponent >>= 1
         if exponent:
             square = mul(square, square)
-    return result or constant(current_builder(), 1, base.dtype, base.shape)
+    if result is None:
+        return constant(current_builder(), 1, base.dtype, base.shape)
+    return result
 
 
 def _extremum(
