@@ -37,6 +37,10 @@ How an operation is added: it is an ordinary Python function in a module of `ops
   paths, which promotes as they do.
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from .annotations import (
     ArrayAnnotation,
     Constant,
@@ -242,6 +246,10 @@ from .values import (
     Tile,
 )
 
+if _TYPE_CHECKING:
+    from tileir.runtime.jit import launch
+    from tileir.torch import jit
+
 __all__ = [
     "Array",
     "ArrayAnnotation",
@@ -338,7 +346,9 @@ __all__ = [
     "int64",
     "int8",
     "isnan",
+    "jit",
     "kernel",
+    "launch",
     "less",
     "less_equal",
     "load",
@@ -394,3 +404,13 @@ __all__ = [
     "where",
     "zeros",
 ]
+
+# What needs a driver or PyTorch is imported when it is first used.
+_LAZY = {"jit": "tileir.torch", "launch": "tileir.runtime.jit"}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(_LAZY[name]), name)
+    return value
