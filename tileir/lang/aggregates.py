@@ -191,12 +191,16 @@ def parts(value: Any) -> Parts | None:
     if isinstance(value, tuple):
         return Parts((kind, len(value)), value, _positions(value), lambda new: kind(*new))
     if is_dataclass(kind) and not isinstance(value, DType):
-        names = [field.name for field in fields(kind)]
+        # What follows from other fields, such as views of arrays, is made again behind a join.
+        derived = getattr(kind, "derived_fields", ())
+        names = [field.name for field in fields(kind) if field.name not in derived]
 
         def make(new: list[Any]) -> Any:
             made = object.__new__(kind)
             for name, item in zip(names, new, strict=True):
                 object.__setattr__(made, name, item)
+            if derived:
+                made.derive()
             return made
 
         items = [getattr(value, name) for name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tileir.dialects.cuda_tile import DYNAMIC, Bounded, DivBy, TensorViewType
 from tileir.ir import Value
@@ -39,6 +39,13 @@ class Array(RuntimeValue):
     view: Value
     names: frozenset[str]
     disjoint: bool = True
+
+    #: What does not pass loops and branches, but is made again behind them by `derive`.
+    derived_fields: ClassVar = ("view",)
+
+    def derive(self) -> None:
+        view = _tensor_view(current_builder(), self.dtype, self.base, self.shape, self.strides)
+        object.__setattr__(self, "view", view)
 
     @property
     def ndim(self) -> int:
@@ -123,6 +130,17 @@ def make_array(
     disjoint: bool = True,
 ) -> Array:
     """An array and its tensor view."""
+    view = _tensor_view(builder, dtype, base, shape, strides)
+    return Array(dtype, base, shape, strides, view, names, disjoint)
+
+
+def _tensor_view(
+    builder: Builder,
+    dtype: DType,
+    base: Value,
+    shape: tuple[int | Tile, ...],
+    strides: tuple[int | Tile, ...],
+) -> Value:
     types = builder.types
     static_shape = tuple(DYNAMIC if isinstance(each, Tile) else each for each in shape)
     static_strides = tuple(DYNAMIC if isinstance(each, Tile) else each for each in strides)
@@ -132,13 +150,12 @@ def make_array(
     )
     extents = [each.value for each in shape if isinstance(each, Tile)]
     steps = [each.value for each in strides if isinstance(each, Tile)]
-    view = builder.value(
+    return builder.value(
         "cuda_tile.make_tensor_view",
         view_type,
         (base, *extents, *steps),
         {"operandSegmentSizes": types.segments(1, len(extents), len(steps))},
     )
-    return Array(dtype, base, shape, strides, view, names, disjoint)
 
 
 def moved(array: Array, base: Value, dimension: int, offset: int | Tile) -> Value:

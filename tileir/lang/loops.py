@@ -190,6 +190,8 @@ class _Loop:
         self.plans: dict[str, Plan] = {}
         self.initial: list[Value] = []
         self.results: dict[str, Any] = {}
+        #: The names in `plans` as a round begins.
+        self.at_top: dict[str, Any] = {}
         #: Of a `loop`: how names, a returned value, and whether there is one pass out of it.
         self.exit_plans: dict[str, Plan] = {}
         self.return_plan: Plan | None = None
@@ -215,12 +217,11 @@ class _Loop:
                     f"'{name}' has no value in the first round of the loop",
                     "give it a value before the loop, of the same dtype and shape",
                 )
-        values = iter(arguments)
-        for name, plan in self.plans.items():
-            names[name] = plan.rebuild(values)
-        frame.locals = names
         events = builder.memory.events = []
         before = builder.enter(block)
+        values = iter(arguments)
+        self.at_top = {name: plan.rebuild(values) for name, plan in self.plans.items()}
+        frame.locals = names | self.at_top
         frame.loops.append(self.scope)
         signal = body()
         leave(self.interpreter, Signal.CONTINUE if signal is None else signal)
@@ -426,7 +427,7 @@ class _ForLoop(_Loop):
 
         events = self.body_region(block, arguments, body)
         if self.exits() or self.scope.returns:
-            return self._as_loop(block, events, index, arguments)
+            return self._as_loop(block, events, index)
         for departure in self.scope.departures:
             self.depart(departure, "continue", self.next_round(departure))
         self.frame.node = self.node
@@ -439,9 +440,7 @@ class _ForLoop(_Loop):
         self.set_names()
         return None
 
-    def _as_loop(
-        self, block: Block, events: list[Event], index: Value, arguments: list[Value]
-    ) -> Signal | None:
+    def _as_loop(self, block: Block, events: list[Event], index: Value) -> Signal | None:
         """The same as a `loop` that counts itself: `for` cannot be left early."""
         builder, range_ = self.builder, self.range
         for departure in self.scope.departures:
@@ -454,18 +453,11 @@ class _ForLoop(_Loop):
                 )
                 builder.leave(before)
                 self.depart(departure, "continue", [following, *passed])
-        values = iter(arguments)
-        exhausted = {name: plan.rebuild(values) for name, plan in self.plans.items()}
-        kept = {k: v for k, v in self.frame.locals.items() if k not in self.facts.assigned}
-        op = self.close_loop(
-            block, events, [range_.start.value, *self.initial], [{**kept, **exhausted}]
-        )
-        self._test_first(block, events, index, exhausted)
+        op = self.close_loop(block, events, [range_.start.value, *self.initial], [self.at_top])
+        self._test_first(block, events, index)
         return self.after_loop(op)
 
-    def _test_first(
-        self, block: Block, events: list[Event], index: Value, exhausted: dict[str, Any]
-    ) -> None:
+    def _test_first(self, block: Block, events: list[Event], index: Value) -> None:
         """Puts `if not index < stop: break` before the body."""
         builder = self.builder
         types = builder.types
@@ -485,7 +477,7 @@ class _ForLoop(_Loop):
         builder.leave(before)
         go_on, stop = builder.new_block(()), builder.new_block(())
         first = terminate(builder, "yield", go_on, ())
-        last = terminate(builder, "break", stop, self.exit_values(stop, exhausted))
+        last = terminate(builder, "break", stop, self.exit_values(stop, self.at_top))
         go_on.append_to(op.regions[0])
         stop.append_to(op.regions[1])
         events.insert(0, Nested(op, ([first], [last])))
