@@ -10,7 +10,7 @@ from tileir.passes.convert_tile_gpu.shared_memory import address
 
 #: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
 #: warpgroup (`tensor_stores`), and of each replica's turn.
-_WHOLE_BLOCK = 0
+_START_BARRIER = 15
 _CONSUMER_BARRIER = 1
 _TURN_BARRIER = 8
 #: Labels are local to the braces. A failed attempt has already waited for a while.
@@ -23,7 +23,7 @@ _WAIT = (
 @lowers("tile_gpu.specialize")
 def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
     b, consumer_warps = ctx.builder, ctx.num_warps * int_attr(op, "replicas", 1)
-    everyone = [b.c32(_WHOLE_BLOCK), b.c32(32 * ctx.block_warps)]
+    everyone = [b.c32(_START_BARRIER), b.c32(32 * ctx.block_warps)]
     producing = b.compare("uge", ctx.warp, b.c32(consumer_warps))
     branch = b.create("scf.if", [producing], regions=2)
     fewer, more = list(op.registers) if op.registers is not None else (None, None)
