@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import enum
 import functools
 import importlib
 import inspect
@@ -14,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TileError
+from . import elsewhere
 from .errors import TileRecursionError, TileStaticEvalError, TileSyntaxError, TileTypeError
 from .frames import Closure, Frame
 from .kernel import Kernel
@@ -97,7 +99,8 @@ def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[
         raise
     except TypeError as error:
         if _is_about_arguments(error):
-            raise TileTypeError(_about_arguments(function, error)) from None
+            remedy = elsewhere.keyword(error)
+            raise TileTypeError(_about_arguments(function, error), remedy=remedy) from None
         if ours:
             raise
         raise _failed(function, error) from error
@@ -150,7 +153,13 @@ class GeneratorContext:
 
 #: Functions of Python that only rearrange values, whatever they are.
 _REARRANGE = frozenset(
-    {tuple, list, dict, zip, enumerate, reversed, len, isinstance, getattr, hasattr}
+    {tuple, list, dict, zip, enumerate, reversed, map, filter}
+    | {len, isinstance, getattr, hasattr, type, id}
+)
+
+
+_REARRANGING_MODULES = frozenset(
+    {"dataclasses", "functools", "_functools", "operator", "_operator", "itertools"}
 )
 
 
@@ -161,7 +170,7 @@ def _takes_anything(function: Any) -> bool:
     if isinstance(function, BuiltinFunctionType):
         # Methods such as those of tuples and dictionaries.
         return function in _REARRANGE or isinstance(function.__self__, (tuple, dict))
-    return getattr(function, "__module__", None) in ("dataclasses", "functools", "operator")
+    return getattr(function, "__module__", None) in _REARRANGING_MODULES
 
 
 def _is_about_arguments(error: TypeError) -> bool:
@@ -177,9 +186,24 @@ def _about_arguments(function: Any, error: TypeError) -> str:
     except (TypeError, ValueError):
         return str(error)
     bare = [
-        parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()
+        parameter.replace(annotation=parameter.empty, default=_Default.of(parameter))
+        for parameter in signature.parameters.values()
     ]
     return f"{error}; it is {name}{inspect.Signature(bare)}"
+
+
+class _Default(str):
+    """A default value, printed as one writes it in a kernel."""
+
+    @classmethod
+    def of(cls, parameter: inspect.Parameter) -> Any:
+        value = parameter.default
+        if isinstance(value, enum.Enum):
+            return cls(f"ct.{value}")
+        return value
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _failed(function: Any, error: Exception) -> TileStaticEvalError:

@@ -11,7 +11,8 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TileError
-from . import branches, calls, static
+from . import branches, calls, elsewhere, static
+from .arrays import Array
 from .errors import TileStaticEvalError, TileSyntaxError, TileTypeError, TileValueError
 from .frames import Closure, Undefined
 from .values import RuntimeValue, Tile, describe, is_runtime
@@ -286,7 +287,7 @@ def attribute(self: Interpreter, node: ast.Attribute) -> Any:
             self.frame.node = node
             raise TileSyntaxError(
                 f"module '{value.__name__}' has no '{node.attr}'",
-                remedy=_suggestion(node.attr, dir(value)),
+                remedy=elsewhere.function(node.attr) or _suggestion(node.attr, dir(value)),
             ) from None
     own = getattr(kind, node.attr, None)
     getter = own.fget if isinstance(own, property) else None
@@ -302,6 +303,8 @@ def attribute(self: Interpreter, node: ast.Attribute) -> Any:
         if isinstance(own, property):
             raise TileTypeError(str(error)) from None
         remedy = _suggestion(node.attr, [each for each in dir(value) if each[0] != "_"])
+        if isinstance(value, Tile):
+            remedy = remedy or elsewhere.method(node.attr)
         if isinstance(value, tuple) and hasattr(list, node.attr):
             remedy = "lists are tuples in a kernel and cannot change: write x = (*x, more)"
         raise TileTypeError(
@@ -316,6 +319,11 @@ def subscript(self: Interpreter, node: ast.Subscript) -> Any:
     own = getattr(type(value), "__getitem__", None)
     if isinstance(own, FunctionType) and calls.is_inlined(own):
         return self.call(own, (value, index))
+    if isinstance(value, Array):
+        raise TileTypeError(
+            "an array has no elements in a kernel, only tiles can be computed with",
+            remedy="write ct.load(array, index, shape), or ct.gather(array, indices)",
+        )
     if isinstance(value, (tuple, str, range)) and isinstance(index, Tile):
         raise TileTypeError(
             f"the index into a {type(value).__name__} must be known at compile time",

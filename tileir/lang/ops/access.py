@@ -15,6 +15,7 @@ from ..constants import constant
 from ..dtypes import DType, bool_, int32, int64, uint64
 from ..enums import MemoryOrder, MemoryScope, PaddingMode
 from ..errors import TileTypeError, TileUnsupportedFeatureError, TileValueError
+from ..lists import ArrayList
 from ..values import Tile, describe
 from .casts import convert, implicit_cast, to_bool
 from .common import (
@@ -66,6 +67,8 @@ def array_argument(value: Any, name: str = "array") -> Array:
     remedy = None
     if isinstance(value, Tile):
         remedy = "a tile is a value: use it as it is, ct.extract(x, index, shape) takes a part"
+    elif isinstance(value, ArrayList):
+        remedy = "choose one of the list: arrays[i]"
     raise TileTypeError(f"'{name}' must be an array, got {describe(value)}", remedy=remedy)
 
 
@@ -145,7 +148,9 @@ def index_values(builder: Builder, index: Any, rank: int, name: str = "index") -
     if len(entries) != rank:
         raise TileValueError(
             f"'{name}' has {len(entries)} number{'s' * (len(entries) != 1)}, the array has {rank} "
-            f"dimension{'s' * (rank != 1)}"
+            f"dimension{'s' * (rank != 1)}",
+            remedy="give the position among the tiles in each dimension: "
+            f"({', '.join('ijklmn'[:rank])}{',' * (rank == 1)})",
         )
     numbers = [_index_entry(entry, f"{name}[{i}]") for i, entry in enumerate(entries)]
     wide = any(
@@ -296,5 +301,5 @@ def both_masks(first: Tile | None, second: Tile | None) -> Tile | None:
     from .bitwise import bitwise_and
 
     if first is None or second is None:
-        return first or second
+        return second if first is None else first
     return bitwise_and(first, second)

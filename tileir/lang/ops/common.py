@@ -40,7 +40,11 @@ def constant_int(value: Any, name: str) -> int:
             f"'{name}' must be known at compile time, got {describe(value)}",
             remedy="pass it to the kernel as a ct.Constant[int]",
         )
-    raise TileTypeError(f"'{name}' must be an integer, got {describe(value)}")
+    whole = isinstance(value, float) and value.is_integer()
+    raise TileTypeError(
+        f"'{name}' must be an integer, got {describe(value)}",
+        remedy=f"write {int(value)}; // divides integers" if whole else None,
+    )
 
 
 def constant_ints(value: Any, name: str) -> tuple[int, ...]:
@@ -134,6 +138,10 @@ def not_a_tile(value: Any, name: str) -> TileTypeError:
     remedy = None
     if hasattr(value, "names") and hasattr(value, "rank"):
         remedy = "load a tile of the array first: ct.load(array, index, shape)"
+    elif type(value).__module__ in ("numpy", "torch", "cupy"):
+        remedy = "pass the array to the kernel as an argument, and load from it"
+    elif name == "tile" and isinstance(value, tuple):
+        remedy = "the order is ct.store(array, index, tile)"
     return TileTypeError(
         f"'{name}' must be a tile or a number, got {describe(value)}", remedy=remedy
     )
