@@ -24,6 +24,7 @@ def run(
     *,
     backend: Backend = "interp",
     target: str | None = None,
+    opt_level: int = 3,
     check: bool = True,
     stream: Any = None,
     seed: int = 0,
@@ -34,6 +35,8 @@ def run(
     `args` are the entry's parameters in order: NumPy arrays for pointers, written in place, and
     numbers for scalars; an array stands for the address of its first element, so strided and
     offset views work.  `kernel` may be left out if there is only one.
+
+    `opt_level` is that of `tileir.compile`, for the backends that compile.
 
     backend "interp" interprets the tile operations with NumPy; "sim" compiles for `target` (sm_90a
     by default) and runs the PTX on the CPU, on a schedule that `seed` chooses, watched by
@@ -55,10 +58,11 @@ def run(
         with trace.slice("launch", "launch", kernel=name, grid=grid, backend=backend):
             return interpret(module, name, normalize_grid(grid), list(args), check=check)
     if backend == "cuda":
-        _launch(module, name, grid, args, target, stream)
+        _launch(module, name, grid, args, target, opt_level, stream)
         return []
     if backend == "sim":
-        return _simulate(module, name, grid, args, target or "sm_90a", check, seed, observers)
+        target = target or "sm_90a"
+        return _simulate(module, name, grid, args, target, opt_level, check, seed, observers)
     raise LaunchError(f"unknown backend '{backend}'", remedy="use 'interp', 'sim' or 'cuda'")
 
 
@@ -68,6 +72,7 @@ def _simulate(
     grid: int | Sequence[int],
     args: Sequence[Any],
     target: str,
+    opt_level: int,
     check: bool,
     seed: int,
     observers: Sequence[Any],
@@ -76,7 +81,7 @@ def _simulate(
     from .sim import run as simulate
     from .sim.arguments import typed
 
-    program = compile(module, target=target)
+    program = compile(module, target=target, opt_level=opt_level)
     info = program.kernels[name]
     # Kernels for any launcher say in numbers how large their clusters are.
     cluster = [extent for extent in info.cluster if isinstance(extent, int)]
@@ -94,6 +99,7 @@ def _launch(
     grid: int | Sequence[int],
     args: Sequence[Any],
     target: str | None,
+    opt_level: int,
     stream: Any,
 ) -> None:
     from .runtime import cuda_driver, load_program, native_target
@@ -102,7 +108,8 @@ def _launch(
     device = cuda_driver().device()
     from .compiler import compile
 
-    program = compile(module, target=target or native_target(device.capability))
+    target = target or native_target(device.capability)
+    program = compile(module, target=target, opt_level=opt_level)
     load_program(program)[name].launch(grid, args, stream)
     if stream is None:
         cuda_driver().synchronize(0)  # what the kernel prints appears now

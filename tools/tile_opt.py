@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tileir.compiler.effort import choose_level
 from tileir.errors import TileError
 from tileir.tools.command_line import STDIN, read_input, run_tool
 
@@ -32,6 +33,7 @@ OPTIONS of tile-opt:
   --lower-to-<stage>   Run the compiler up to a stage: {stages}
   --target=<gpu>       GPU that --lower-to-<stage> compiles for (default sm_90a)
   --opt-level=<0-3>    Optimisation level of --lower-to-<stage> (default 3)
+  --fast-compile=<how> Other names of levels: min is 2, mid is 1, max is 0
   --launch=<mode>      Who starts the kernels of --lower-to-<stage>: plain, any launcher (default),
                        or managed, ours, which may pass further parameters
   --trace=<file>       Write a trace for Perfetto with a slice for each pass
@@ -40,12 +42,16 @@ OPTIONS of tile-opt:
 """
 
 
+_VALUED = ("--target", "--opt-level", "--fast-compile", "--launch", "--load-passes", "--trace")
+
+
 @dataclass
 class CommandLine:
     """Our options, taken out of the arguments; the driver gets the others."""
 
     target: str = "sm_90a"
     opt_level: int = 3
+    fast_compile: str | None = None
     launch: Literal["plain", "managed"] = "plain"
     trace: str | None = None
     pass_files: list[str] = field(default_factory=list)
@@ -66,6 +72,8 @@ class CommandLine:
             if value not in ("0", "1", "2", "3"):
                 raise TileError(f"--opt-level must be 0 to 3, not '{value}'")
             self.opt_level = int(value)
+        elif name == "--fast-compile":
+            self.fast_compile = value
         elif value == "plain" or value == "managed":
             self.launch = value
         else:
@@ -78,7 +86,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     for argument in remaining:
         name, equals, value = argument.partition("=")
         name = name if name.startswith("--") else f"-{name}"
-        if name in ("--target", "--opt-level", "--launch", "--load-passes", "--trace"):
+        if name in _VALUED:
             result.set(name, value if equals else next(remaining, ""))
             continue
         if name == "--remarks":
@@ -90,6 +98,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
             # Stages are called as dialects, with an underscore; names of passes have dashes.
             argument = argument.replace("_", "-")
         result.others.append(argument)
+    result.opt_level = choose_level(result.opt_level, result.fast_compile)
     return result
 
 

@@ -59,6 +59,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--target", help="for --backend=cuda (default: the device's) and sim (default: sm_90a)"
     )
+    parser.add_argument(
+        "-O", dest="opt_level", type=int, choices=range(4), default=3,
+        help="for --backend=cuda and sim (default 3)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="for random contents (default 0)")
     parser.add_argument("--schedule", type=int, default=0, help="sim: the schedule's seed")
     parser.add_argument(
@@ -105,6 +109,7 @@ def run(options: argparse.Namespace) -> int:
         arguments.values,
         backend=options.backend,
         target=options.target,
+        opt_level=options.opt_level,
         check=not options.no_check,
         seed=options.schedule,
         observers=[profile] if profile else [],

@@ -53,6 +53,10 @@ def make_parser() -> argparse.ArgumentParser:
         "-O", dest="opt_level", type=int, choices=range(4), default=3, help="(default 3)"
     )
     parser.add_argument(
+        "--fast-compile", choices=("min", "mid", "max"),
+        help="compile ever faster kernels that run ever slower: -O2, -O1, -O0",
+    )  # fmt: skip
+    parser.add_argument(
         "--launch", choices=("plain", "managed"), default="plain",
         help="who starts the kernels: any launcher, or ours (default plain)",
     )  # fmt: skip
@@ -95,7 +99,7 @@ def translate(module: Any, options: argparse.Namespace) -> str | bytes:
 
     return compile_to(
         module, options.to, options.target, opt_level=options.opt_level, launch=options.launch,
-        ptxas=options.ptxas,
+        fast_compile=options.fast_compile, ptxas=options.ptxas,
     )  # fmt: skip
 
 

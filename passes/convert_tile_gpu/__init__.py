@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.effort import effort_of
 from tileir.compiler.locations import place
 from tileir.compiler.symbols import free_symbol
 from tileir.compiler.target import Target
@@ -71,7 +72,7 @@ class ConvertTileGPU(ModulePass):
     name = "convert-tile-gpu"
 
     def apply(self, module: Operation) -> None:
-        target, level = target_of(module), opt_level_of(module)
+        target, level = target_of(module), effort_of(opt_level_of(module)).llvm
         for top in module.regions[0].blocks[0]:
             if top.operation.name != "gpu.module":
                 continue

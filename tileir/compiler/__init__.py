@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tileir.compiler.cache import ProgramCache
+from tileir.compiler.effort import FastCompile, choose_level
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options
 from tileir.errors import TileError
 
@@ -26,6 +27,7 @@ def compile(
     opt_level: int = 3,
     *,
     launch: Literal["plain", "managed"] = "plain",
+    fast_compile: FastCompile | None = None,
     isolate: bool = True,
     cache: bool = True,
     ptxas: str | None = None,
@@ -36,6 +38,8 @@ def compile(
     is. `target`: `sm_80` to `sm_121a`; a bare name from sm_90 on means its `a` variant.
     `launch`: kernels compiled as `plain` have exactly the entry's parameters and grid, and any
     launcher can use them; `managed` ones may have more parameters, which `tileir.runtime` fills.
+    `fast_compile`: `min`, `mid`, `max` are other names for the levels 2, 1, 0, which compile ever
+    faster kernels that run ever slower (docs/compile-time.md).
     `isolate=False` runs LLVM in this process, which it ends on errors of its own. A program that
     this process has compiled before is returned again unless `cache=False`. `ptxas` is the path
     of the assembler, which runs when the cubin is first asked for.
@@ -47,8 +51,7 @@ def compile(
     from tileir.compiler.target import Target
     from tileir.source import parse
 
-    if opt_level not in range(4):
-        raise TileError(f"optimisation level must be 0 to 3, not {opt_level}")
+    opt_level = choose_level(opt_level, fast_compile)
     if launch not in ("plain", "managed"):
         raise TileError(f"launch mode must be 'plain' or 'managed', not '{launch}'")
     options = Options(str(Target.parse(target)), opt_level, launch)
@@ -68,6 +71,7 @@ def translate(
     opt_level: int = 3,
     *,
     launch: Literal["plain", "managed"] = "plain",
+    fast_compile: FastCompile | None = None,
     ptxas: str | None = None,
 ) -> str | bytes:
     """Brings a module at any stage of MLIR to `llvmir`, `ptx`, `cubin` or `sass`.
@@ -76,7 +80,7 @@ def translate(
     """
     from tileir.compiler.translation import translate as run
 
-    return run(source, to, Options(target, opt_level, launch), ptxas)
+    return run(source, to, Options(target, choose_level(opt_level, fast_compile), launch), ptxas)
 
 
 def __getattr__(name: str) -> Any:

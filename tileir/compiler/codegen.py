@@ -6,12 +6,16 @@ LLVM ends the process where it cannot go on, so by default these run in a worker
 
 from __future__ import annotations
 
+import ctypes
+import functools
+
 from mlir.dialects import gpu, llvm
 from mlir.passmanager import PassManager
 
 from tileir.compiler.crash import failure_from_diagnostics
 from tileir.compiler.locations import place
 from tileir.compiler.mlir_bytecode import copy
+from tileir.dialects._native import function
 from tileir.errors import TileError, UnsupportedError
 from tileir.ir import ArrayAttr, MLIRError, Module, Operation, StringAttr
 
@@ -43,6 +47,7 @@ def to_llvmir(module: Module) -> str:
 def to_ptx(module: Module) -> str:
     """PTX of the kernels. Changes `module`. Raises CompilerCrash."""
     _gpu_module(module)
+    _set_llvm_options()
     _run("gpu-module-to-binary{format=isa}", module)
     for op in module.body.operations:
         if op.operation.name == "gpu.binary":
@@ -51,6 +56,19 @@ def to_ptx(module: Module) -> str:
             binary = gpu.ObjectAttr(objects[0])  # pyright: ignore[reportAttributeAccessIssue]
             return binary.object.rstrip(b"\0").decode()
     raise TileError("LLVM gave no PTX")
+
+
+@functools.cache
+def _set_llvm_options() -> None:
+    """Options of LLVM that nothing but its command line can set, for the whole process.
+
+    Without its optimiser LLVM would copy the accumulators of matrix products while these are in
+    flight; copies that are no work of ours the coalescer removes.
+    """
+    options = (b"tileir", b"-optimize-regalloc=true")
+    strings = ctypes.POINTER(ctypes.c_char_p)
+    parse = function("LLVMParseCommandLineOptions", None, ctypes.c_int, strings, ctypes.c_char_p)
+    parse(len(options), (ctypes.c_char_p * len(options))(*options), None)
 
 
 def _run(name: str, module: Module) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tileir.compiler.effort import effort_of
+
 #: Stages that are modules of MLIR, in order.
 MLIR_STAGES = ("cuda_tile", "tile_gpu", "nvgpu", "nvvm")
 #: Stages that are text, each made from the module at the stage `nvvm`.
@@ -28,6 +30,11 @@ class Options:
 
 def passes_of(stage: str, options: Options) -> list[str]:
     """The passes that lead from the stage before to `stage`."""
+    left_out = effort_of(options.opt_level).left_out
+    return [text for text in _all_passes_of(stage, options) if text not in left_out]
+
+
+def _all_passes_of(stage: str, options: Options) -> list[str]:
     if stage == "cuda_tile":
         return [
             _attach_target(options),
@@ -79,7 +86,9 @@ def passes_of(stage: str, options: Options) -> list[str]:
         # Upstream, in C++. Lowering gpu takes scf, arith, math, vector and memref along.
         inner = ["convert-nvgpu-to-nvvm", "convert-scf-to-cf", "convert-gpu-to-nvvm"]
         lower = f"gpu.module({','.join([*inner, 'reconcile-unrealized-casts'])})"
-        return [lower, "pass-maps-by-value"]
+        # What LLVM's optimiser would find first, where it does not run.
+        tidy = [] if effort_of(options.opt_level).llvm else ["cse"]
+        return [lower, *tidy, "pass-maps-by-value"]
     raise ValueError(f"unknown stage '{stage}'")
 
 

@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tileir import trace
+from tileir.compiler.effort import effort_of
 from tileir.errors import ToolError
 
 _PACKAGES = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
@@ -108,7 +109,8 @@ def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) ->
     with tempfile.TemporaryDirectory(prefix="tileir-") as folder:
         source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
-        command = [tool, f"-arch={target}", f"-O{opt_level}", "-v", *_OPTIONS, source, "-o", output]
+        options = [*effort_of(opt_level).ptxas, *_OPTIONS]
+        command = [tool, f"-arch={target}", "-v", *options, source, "-o", output]
         with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
             done = _run(command)
         if done.returncode or not output.exists():
