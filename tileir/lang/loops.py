@@ -266,7 +266,7 @@ class _Loop:
                     f"write {name}.astype(ct.{before.dtype}) at the end of the loop, "
                     f"or give '{name}' the dtype {after.dtype} before it"
                 )
-            elif before.dtype is after.dtype:
+            elif before.dtype is after.dtype or not before.shape:
                 remedy = f"begin with ct.full({after.shape}, ..., ct.{after.dtype})"
         return TileTypeError(
             f"'{name}' is {mismatch.name(before)} before the loop and "

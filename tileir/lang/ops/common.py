@@ -136,7 +136,7 @@ def as_tile(value: Any, name: str) -> Tile:
 
 def not_a_tile(value: Any, name: str) -> TileTypeError:
     remedy = None
-    if hasattr(value, "names") and hasattr(value, "rank"):
+    if hasattr(value, "names") and hasattr(value, "ndim"):
         remedy = "load a tile of the array first: ct.load(array, index, shape)"
     elif type(value).__module__ in ("numpy", "torch", "cupy"):
         remedy = "pass the array to the kernel as an argument, and load from it"
