@@ -24,7 +24,10 @@ def normalize_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
     try:
         extents = tuple(map(operator.index, grid if isinstance(grid, Iterable) else (grid,)))
     except TypeError:
-        raise LaunchError(f"a grid is one to three whole numbers, not {grid!r}") from None
+        raise LaunchError(
+            f"a grid is one to three whole numbers, not {grid!r}",
+            remedy="-(-n // tile) divides and rounds up, as tileir.lang.cdiv(n, tile) does",
+        ) from None
     if not 1 <= len(extents) <= 3:
         raise LaunchError(f"a grid has one to three extents, found {len(extents)}")
     padded = (*extents, 1, 1)[:3]
