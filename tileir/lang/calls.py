@@ -8,8 +8,9 @@ import enum
 import functools
 import importlib
 import inspect
+import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, is_dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,8 @@ def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[
         replacement = _replacement(function, args, kwargs)
         if replacement is not None:
             function, ours = replacement, True
+        elif function in _CALLING:
+            args = [_walked(self, argument) for argument in args]
     try:
         return function(*args, **kwargs)
     except TileError:
@@ -114,6 +117,17 @@ def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[
 
 def _is_ours(function: Any) -> bool:
     return (function.__module__ or "").startswith(_OWN_PACKAGE)
+
+
+#: Functions of Python that call functions they are given.
+_CALLING: tuple[Any, ...] = (map, filter, functools.reduce, itertools.accumulate)
+
+
+def _walked(self: Interpreter, argument: Any) -> Any:
+    """A function of the kernel's author as one that Python can call."""
+    if isinstance(argument, FunctionType) and is_inlined(argument):
+        return lambda *args, **kwargs: call(self, argument, args, kwargs)
+    return argument
 
 
 def _replacement(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -167,9 +181,10 @@ def _takes_anything(function: Any) -> bool:
     if isinstance(function, type):
         # Named tuples and the like hold values.
         return function in _REARRANGE or issubclass(function, tuple)
-    if isinstance(function, BuiltinFunctionType):
-        # Methods such as those of tuples and dictionaries.
-        return function in _REARRANGE or isinstance(function.__self__, (tuple, dict))
+    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, (tuple, dict)):
+        return True
+    if isinstance(function, Hashable) and function in _REARRANGE:
+        return True
     return getattr(function, "__module__", None) in _REARRANGING_MODULES
 
 

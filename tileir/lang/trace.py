@@ -18,6 +18,7 @@ from tileir.ir import (
 )
 
 from .. import trace as tracing
+from . import sequences  # noqa: F401  (what `sum`, `any` and `all` mean in kernels)
 from .builder import Builder, ambient
 from .calls import closure_of
 from .context import pool
