@@ -32,7 +32,9 @@ from tileir.runtime import KernelInfo, write_bundle
 
 def by_tileir(case: KernelCase, options: argparse.Namespace) -> Any:
     """The case's program, compiled by us."""
-    return tileir.compile(case.bytecode, target=options.target, launch=options.launch)
+    return tileir.compile(
+        case.bytecode, options.target, options.opt_level, launch=options.launch, cache=False
+    )
 
 
 def by_tileiras(case: KernelCase, options: argparse.Namespace) -> Any:
@@ -87,6 +89,7 @@ def main() -> int:
     parser.add_argument("-o", dest="folder", default="out/gpu")
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--launch", choices=("plain", "managed"), default="plain")
+    parser.add_argument("--opt-level", type=int, choices=range(4), default=3)
     parser.add_argument("--tileiras", action="store_true", help="compile with NVIDIA's compiler")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     options = parser.parse_args()
