@@ -249,6 +249,12 @@ from .values import (
 if _TYPE_CHECKING:
     from tileir.runtime.jit import launch
     from tileir.torch import jit
+from .ops.activations import gelu, relu, sigmoid, silu, softmax
+from .ops.epilogue import dot, epilogue
+from .ops.histogram import histogram
+from .ops.ptx import inline_ptx
+from .ops.raster import swizzle, swizzle2d
+from .ops.threads import block_dim, grid_dim, tid
 
 __all__ = [
     "Array",
@@ -307,6 +313,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_rshift",
     "bitwise_xor",
+    "block_dim",
     "bool_",
     "broadcast_to",
     "cat",
@@ -317,7 +324,9 @@ __all__ = [
     "cumprod",
     "cumsum",
     "divmod",
+    "dot",
     "ensure_constant",
+    "epilogue",
     "equal",
     "exp",
     "exp2",
@@ -336,10 +345,14 @@ __all__ = [
     "full",
     "function",
     "gather",
+    "gelu",
     "greater",
     "greater_equal",
     "grid_dependency_control_launch_dependents",
     "grid_dependency_control_wait",
+    "grid_dim",
+    "histogram",
+    "inline_ptx",
     "insert",
     "int16",
     "int32",
@@ -376,12 +389,16 @@ __all__ = [
     "printf",
     "prod",
     "reduce",
+    "relu",
     "reshape",
     "rsqrt",
     "scan",
     "scatter",
+    "sigmoid",
+    "silu",
     "sin",
     "sinh",
+    "softmax",
     "sqrt",
     "static_assert",
     "static_eval",
@@ -391,9 +408,12 @@ __all__ = [
     "store_advanced_indexing",
     "sub",
     "sum",
+    "swizzle",
+    "swizzle2d",
     "tan",
     "tanh",
     "tfloat32",
+    "tid",
     "transpose",
     "truediv",
     "uint16",

@@ -51,6 +51,16 @@ class Array(RuntimeValue):
     def ndim(self) -> int:
         return len(self.shape)
 
+    def __getitem__(self, index: Any) -> Any:
+        from .ops.threads import no_elements
+
+        raise no_elements()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        from .ops.threads import no_elements
+
+        raise no_elements()
+
     def slice(self, axis: int, start: int | Tile, stop: int | Tile) -> Array:
         """The elements from `start` up to but without `stop` along one axis, as an array on the
         same memory. `0 <= start <= stop <= extent`, or the behaviour is undefined."""

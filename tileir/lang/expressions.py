@@ -313,6 +313,8 @@ def attribute(self: Interpreter, node: ast.Attribute) -> Any:
 
 
 def subscript(self: Interpreter, node: ast.Subscript) -> Any:
+    from .ops.threads import no_elements
+
     value = self.evaluate(node.value)
     index = self.evaluate(node.slice)
     self.frame.node = node
@@ -320,10 +322,7 @@ def subscript(self: Interpreter, node: ast.Subscript) -> Any:
     if isinstance(own, FunctionType) and calls.is_inlined(own):
         return self.call(own, (value, index))
     if isinstance(value, Array):
-        raise TileTypeError(
-            "an array has no elements in a kernel, only tiles can be computed with",
-            remedy="write ct.load(array, index, shape), or ct.gather(array, indices)",
-        )
+        raise no_elements()
     if isinstance(value, (tuple, str, range)) and isinstance(index, Tile):
         raise TileTypeError(
             f"the index into a {type(value).__name__} must be known at compile time",

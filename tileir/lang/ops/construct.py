@@ -82,11 +82,11 @@ def _iota(count: int, dtype: DType) -> Tile:
 
 def _as_dtype(value: Operand, dtype: DType, name: str) -> Operand:
     scalar = operand(value, name)
-    if not isinstance(scalar, Tile):
-        return convert_number(scalar, dtype)
-    if scalar.shape:
-        raise TileTypeError(f"'{name}' must be a scalar, got {describe(scalar)}")
-    return convert(scalar, dtype)
+    if isinstance(scalar, Tile):
+        if scalar.shape:
+            raise TileTypeError(f"'{name}' must be a scalar, got {describe(scalar)}")
+        return convert(scalar, dtype)
+    return convert_number(scalar, dtype)
 
 
 def astile(value: Any, /, *, dtype: Any) -> Tile:
