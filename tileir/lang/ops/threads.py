@@ -64,7 +64,9 @@ def no_elements() -> TileTypeError:
     if numbers_elements(current_interpreter().frame.source.node):
         return threads_error(reason)
     return TileTypeError(
-        reason, remedy="write ct.load(array, index, shape), or ct.gather(array, indices)"
+        reason,
+        remedy="write ct.load(array, index, shape) and ct.store(array, index, tile), or for "
+        "elements ct.gather(array, indices) and ct.scatter(array, indices, tile)",
     )
 
 
