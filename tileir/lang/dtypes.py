@@ -72,8 +72,10 @@ class DType:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def __call__(self, *_: Any) -> Any:
-        raise TypeError(f"{self.name}(...) makes a scalar inside of a kernel, not outside")
+    def __call__(self, value: Any = 0, /) -> Any:
+        from .ops.casts import scalar
+
+        return scalar(self, value)
 
     @property
     def element(self) -> str:

@@ -10,9 +10,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tileir.errors import TileError
 from tileir.lang import dtypes
 from tileir.lang.dtypes import BY_NAME, DType, dtype_of
-from tileir.lang.errors import TileError, TileTypeError, TileValueError
+from tileir.lang.errors import TileTypeError, TileValueError
 from tileir.lang.promotion import (
     casts_implicitly,
     convert_number,
@@ -141,5 +142,5 @@ def test_names_and_elements() -> None:
     assert BY_NAME["u8"] is dtypes.uint8 and dtypes.uint8.element == "i8"
     assert dtypes.bool_.element == "i1" and dtypes.bool_.bitwidth == 8
     assert str(dtypes.float16) == "float16"
-    with pytest.raises(TypeError, match="inside of a kernel"):
+    with pytest.raises(TileError, match="inside of a kernel"):
         dtypes.int16(5)

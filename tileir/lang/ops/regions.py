@@ -11,7 +11,7 @@ from ..builder import Builder
 from ..dtypes import DType
 from ..errors import TileTypeError
 from ..memory_order import Access
-from ..values import Tile, describe, is_runtime
+from ..values import RuntimeValue, Tile, describe
 from .casts import implicit_cast
 from .common import converted, operand
 
@@ -69,6 +69,6 @@ def user_combiner(function: Any, count: int, what: str, *, grouped: bool) -> Com
             )
         return result
 
-    if is_runtime(function) or not callable(function):
+    if isinstance(function, RuntimeValue) or not callable(function):
         raise TileTypeError(f"'func' must be a function, got {describe(function)}")
     return combine
