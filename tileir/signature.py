@@ -35,7 +35,7 @@ class ArrayParameter:
     and strides, 32 or 64.  `pointer_divisible_by` counts bytes; `shape_divisible_by`,
     `stride_divisible_by`, `static_shape` and `static_strides` count elements, one number a
     dimension; 1 and None stand for nothing known.  `disjoint` says that no two elements share
-    memory.
+    memory.  Arrays that have one of `alias_groups` in common may share memory with each other.
     """
 
     dtype: str
@@ -47,6 +47,7 @@ class ArrayParameter:
     static_shape: tuple[int | None, ...] = ()
     static_strides: tuple[int | None, ...] = ()
     disjoint: bool = True
+    alias_groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, missing in _PER_DIMENSION.items():

@@ -101,8 +101,10 @@ def array_parameter(
     base = assume_divisible(builder, base, parameter.pointer_divisible_by)
     extents = _words(builder, shape, parameter.static_shape, parameter.shape_divisible_by)
     steps = _words(builder, strides, parameter.static_strides, parameter.stride_divisible_by)
+    # Parameters are identifiers, which no name of a group is taken for.
+    names = frozenset(f"group {group}" for group in parameter.alias_groups) or {name}
     return make_array(
-        builder, dtype, base, extents, steps, frozenset({name}), disjoint=parameter.disjoint
+        builder, dtype, base, extents, steps, frozenset(names), disjoint=parameter.disjoint
     )
 
 

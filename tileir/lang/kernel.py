@@ -144,7 +144,7 @@ class Kernel:
         """
         from .trace import trace
 
-        return trace(self, signature, target, symbol or self.name)
+        return trace(self, [(symbol or self.name, signature)], target)
 
     @property
     def source(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tileir.dialects.cuda_tile import hints_attribute
@@ -35,22 +36,39 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 
-def trace(kernel: Kernel, signature: Signature, target: str, symbol: str) -> Module:
-    """See `Kernel.trace`."""
+def trace(kernel: Kernel, entries: Sequence[tuple[str, Signature]], target: str) -> Module:
+    """A module with one entry for each name and signature; see `Kernel.trace`."""
+    types = pool()
+    with types.context, types.unknown, tracing.slice("trace", kernel=kernel.name):
+        module = Module.create()
+        attributes: dict[str, Attribute] = {"sym_name": StringAttr.get("kernels")}
+        kernels = Operation.create(
+            "cuda_tile.module", attributes=attributes, regions=1, ip=InsertionPoint(module.body)
+        )
+        point = InsertionPoint(kernels.regions[0].blocks.append())
+        for symbol, signature in entries:
+            builder = Builder(types, target)
+            frame = _trace_entry(builder, kernel, signature)
+            _add_entry(builder, kernel, symbol, frame, point)
+            if builder.extended:
+                kernels.attributes["cuda_tile.extended"] = UnitAttr.get()
+        _verify(module, kernel)
+        return module
+
+
+def _trace_entry(builder: Builder, kernel: Kernel, signature: Signature) -> Frame:
+    """Fills the builder's block; the result is the frame of the kernel."""
     if len(signature.parameters) != len(kernel.parameters):
         raise TileTypeError(
             f"{kernel.name} has {len(kernel.parameters)} parameters, the signature describes "
             f"{len(signature.parameters)}"
         )
-    types = pool()
-    with types.context, types.unknown, tracing.slice("trace", kernel=kernel.name):
-        builder = Builder(types, target)
-        frame = _kernel_frame(kernel, builder)
-        interpreter = Interpreter(builder, frame)
-        with ambient(builder):
-            run(interpreter, lambda: _body(interpreter, kernel, signature))
-        builder.frame = None
-        return _module(builder, kernel, symbol, frame)
+    frame = _kernel_frame(kernel, builder)
+    interpreter = Interpreter(builder, frame)
+    with ambient(builder):
+        run(interpreter, lambda: _body(interpreter, kernel, signature))
+    builder.frame = None
+    return frame
 
 
 def _kernel_frame(kernel: Kernel, builder: Builder) -> Frame:
@@ -78,48 +96,32 @@ def _ends(builder: Builder) -> bool:
     )
 
 
-def _module(builder: Builder, kernel: Kernel, symbol: str, frame: Frame) -> Module:
-    """Puts the kernel's block into a module and has it verified."""
-    types = builder.types
-    module = Module.create(types.unknown)
-    attributes: dict[str, Attribute] = {"sym_name": StringAttr.get("kernels")}
-    if builder.extended:
-        attributes["cuda_tile.extended"] = UnitAttr.get()
-    kernels = Operation.create(
-        "cuda_tile.module", attributes=attributes, regions=1, ip=InsertionPoint(module.body)
-    )
-    inner = kernels.regions[0].blocks.append()
+def _add_entry(
+    builder: Builder, kernel: Kernel, symbol: str, frame: Frame, point: InsertionPoint
+) -> None:
+    """Makes the finished block an entry."""
     inputs = [argument.type for argument in builder.entry_block.arguments]
-    entry_attributes: dict[str, Attribute] = {
+    attributes: dict[str, Attribute] = {
         "sym_name": StringAttr.get(symbol),
         "function_type": TypeAttr.get(FunctionType.get(inputs, [])),
     }
     hints = kernel.hints.by_architecture()
     if hints:
-        entry_attributes["optimization_hints"] = hints_attribute(hints)
+        attributes["optimization_hints"] = hints_attribute(hints)
     frame.node = frame.source.node
     entry = Operation.create(
-        "cuda_tile.entry",
-        attributes=entry_attributes,
-        regions=1,
-        ip=InsertionPoint(inner),
-        loc=frame.location(),
+        "cuda_tile.entry", attributes=attributes, regions=1, ip=point, loc=frame.location()
     )
     builder.move_kernel(entry)
-    _verify(module, frame)
-    return module
 
 
-def _verify(module: Module, frame: Frame) -> None:
+def _verify(module: Module, kernel: Kernel) -> None:
     try:
         module.operation.verify()
     except MLIRError as error:
         found = error.error_diagnostics[0] if error.error_diagnostics else None
-        fault = TileInternalError(
-            f"the kernel became invalid IR: {found.message if found else error}",
+        raise TileInternalError(
+            f"{kernel.name} became invalid IR: {found.message if found else error}",
             location=str(found.location) if found else None,
             remedy="this is a fault of tileir: please report it with the kernel",
-        )
-        if found is None:
-            fault.locate(frame.place())
-        raise fault from None
+        ) from None

@@ -263,10 +263,10 @@ def shadowed(out, n):
     ct.store(out, (0,), sum)
     ct.store(out, (1,), n)
 
-    def n(x):
+    def max(x):
         return x + sum
 
-    ct.store(out, (2,), n(1))
+    ct.store(out, (2,), max(1))
 
 
 CASES = [
@@ -396,7 +396,7 @@ def test_attention_with_a_dataclass():
     np.testing.assert_allclose(o, expected, rtol=1e-4, atol=1e-5)
 
 
-def make_elementwise(function, *, name):
+def make_elementwise(function):
     """A kernel made for a function."""
 
     @ct.kernel
@@ -404,14 +404,10 @@ def make_elementwise(function, *, name):
         i = ct.bid(0)
         ct.store(y, (i,), function(ct.load(x, (i,), (TILE,))))
 
-    elementwise.__name__ = name
     return elementwise
 
 
-square, cube = (
-    make_elementwise(lambda v: v * v, name="square"),
-    make_elementwise(lambda v: v * v * v, name="cube"),
-)
+square, cube = make_elementwise(lambda v: v * v), make_elementwise(lambda v: v * v * v)
 
 
 def test_kernels_made_by_a_function():
