@@ -41,6 +41,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import compilation
 from .annotations import (
     ArrayAnnotation,
     Constant,
@@ -319,6 +320,7 @@ __all__ = [
     "cat",
     "cdiv",
     "ceil",
+    "compilation",
     "cos",
     "cosh",
     "cumprod",
