@@ -47,7 +47,7 @@ def compile(
     Raises a TileError: ParseError, VerificationError, UnsupportedError (an operation or target),
     ResourceError (shared memory), CompilerCrash.
     """
-    from tileir.compiler.program import Program
+    from tileir.compiler.program import compile_here
     from tileir.compiler.target import Target
     from tileir.source import parse
 
@@ -57,7 +57,7 @@ def compile(
     options = Options(str(Target.parse(target)), opt_level, launch)
 
     def make() -> Program:
-        return Program(parse(source), options, isolate, ptxas)
+        return compile_here(parse(source), options, isolate, ptxas)
 
     if not cache:
         return make()
