@@ -17,7 +17,7 @@ from .lanes import Lanes
 from .memory import AddressSpace, Buffer
 from .numerics import bits
 from .numerics.formats import Number, Tile, pointer_tile
-from .poison import Poison, demand, join, make
+from .poison import BEYOND_TENSOR, Poison, demand, join, make
 from .races import START, Event, RaceChecker, Token
 from .tiles import Places, TileIndex
 from .views import TileView
@@ -205,8 +205,7 @@ class CheckedBlock(Block):
         fmt = view.tiling.fmt
         poison = None
         if view.tiling.padding is None:
-            why = "the tile reaches beyond the tensor and its view has no padding value"
-            poison = make(tiles.missing(view, at), site, why)
+            poison = make(tiles.missing(view, at), site, BEYOND_TENSOR)
         if places and places[0].buffer.uninitialised:
             poison = join(poison, self._fresh_in_view(view, at, places, site))
         event = self._event(site, token, scope)

@@ -16,6 +16,10 @@ from .faults import Fault
 from .numerics.formats import Tile
 
 
+BEYOND_TENSOR = "the tile reaches beyond the tensor and its view has no padding value"
+_REMEDIES = {BEYOND_TENSOR: "give it one (in tileir.lang, padding_mode of the load)"}
+
+
 class Poison(NamedTuple):
     """Which elements are undefined (broadcasts to the tile), where that began, and why."""
 
@@ -66,7 +70,8 @@ def demand(poison: Poison | None, use: str, lanes: Tile | None = None) -> None:
         return
     mask = poison.mask if lanes is None else poison.mask & lanes
     if mask.any():
-        raise Fault(f"undefined value reaches {use}: {poison.why}", site=poison.site)
+        remedy = _REMEDIES.get(poison.why)
+        raise Fault(f"undefined value reaches {use}: {poison.why}", remedy, poison.site)
 
 
 def _full(poison: Poison | None, shape: tuple[int, ...]) -> Tile:
