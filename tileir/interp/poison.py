@@ -15,7 +15,6 @@ import numpy as np
 from .faults import Fault
 from .numerics.formats import Tile
 
-
 BEYOND_TENSOR = "the tile reaches beyond the tensor and its view has no padding value"
 _REMEDIES = {BEYOND_TENSOR: "give it one (in tileir.lang, padding_mode of the load)"}
 
