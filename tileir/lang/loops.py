@@ -258,10 +258,13 @@ class _Loop:
 
     def _changes(self, name: str, mismatch: Mismatch) -> TileTypeError:
         before, after = mismatch.first, mismatch.second
+        initial = self.frame.locals.get(name)
         name += mismatch.part
         remedy = f"give '{name}' the same dtype and shape before the loop and in it"
         if isinstance(before, TileKind) and isinstance(after, TileKind):
-            if before.shape == after.shape:
+            if type(initial) is int and after.dtype.is_float and not after.shape:
+                remedy = f"begin with {name} = {float(initial)}"
+            elif before.shape == after.shape:
                 remedy = (
                     f"write {name}.astype(ct.{before.dtype}) at the end of the loop, "
                     f"or give '{name}' the dtype {after.dtype} before it"
