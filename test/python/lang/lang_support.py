@@ -61,10 +61,17 @@ def parameter(value: Any, info: Any) -> Any:
     if isinstance(value, np.ndarray):
         return array_parameter(value, 32 if info is None else info.index_bits)
     if isinstance(value, list):
-        return ListParameter(array_parameter(value[0]))
+        return ListParameter(_of_all([array_parameter(array) for array in value]))
     if isinstance(value, tuple):
         return TupleParameter(tuple(parameter(item, None) for item in value))
     return ScalarParameter(NAMES[_scalar(value).dtype.name])
+
+
+def _of_all(arrays: list[ArrayParameter]) -> ArrayParameter:
+    """What holds for each of several arrays, of their strides."""
+    columns = zip(*(array.static_strides for array in arrays), strict=True)
+    strides = tuple(column[0] if len(set(column)) == 1 else None for column in columns)
+    return ArrayParameter(arrays[0].dtype, arrays[0].rank, static_strides=strides)
 
 
 def _scalar(value: Any) -> np.generic:
