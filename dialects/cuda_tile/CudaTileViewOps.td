@@ -122,7 +122,8 @@ def CudaTile_StoreViewTkoOp : CudaTile_Op<"store_view_tko", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "store a tile";
   let description = [{
-    Elements outside the tensor are dropped.
+    Elements outside the tensor are dropped. An index, which is unsigned,
+    outside the index space is undefined; a GPU may trap.
 
     ```mlir
     %t = store_view_tko weak %x, %pv[%i, %j] token = %t0

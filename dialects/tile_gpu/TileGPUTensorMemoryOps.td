@@ -101,8 +101,9 @@ def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [
   let description = [{
     The tile goes out in slices as large as a stage of `ring`: wait until the
     stage is free, write it, and start a copy with `cp.async.bulk.tensor`.
-    Elements outside the tensor are dropped. The copies may still read shared
-    memory afterwards, see `tma_store_wait`.
+    Elements beyond the tensor are dropped; starts must be below 2^31, and
+    negative ones trap. The copies may still read shared memory afterwards, see
+    `tma_store_wait`.
     Example: `tile_gpu.tma_store %t, %map[%i, %j] through %ring : !tile_gpu.tile<128x256xf16, #mma>,
     !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 2>`
   }];

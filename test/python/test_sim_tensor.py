@@ -156,15 +156,38 @@ def store_box(tensor, box, start, values, modifier="", **options):
 
 
 @pytest.mark.parametrize(
-    "start", ((5, 8), (-3, -8), (-3, 8), (0, -8), (0, -4), (16, 24), (0, 0), (24, 8), (8, 32))
+    "start", ((5, 8), (16, 24), (0, 0), (24, 8), (8, 32), (2**31 - 1, 0), (0, 2**31 - 16))
 )
-def test_stores_drop_what_lies_outside(start):
+@pytest.mark.parametrize("modifier", ("", ".add"))
+def test_stores_drop_what_lies_outside(start, modifier):
     tensor = np.zeros((20, 32), np.uint32)
     values = np.arange(128, dtype=np.uint32).reshape(8, 16) + 1
-    store_box(tensor, (8, 16), start, values)
-    want = np.zeros((40, 60), np.uint32)
-    want[start[0] + 4 : start[0] + 12, start[1] + 10 : start[1] + 26] = values
-    assert (tensor == want[4:24, 10:42]).all()
+    store_box(tensor, (8, 16), start, values, modifier)
+    want = np.zeros((20, 32), np.uint32)
+    rows, columns = (slice(at, at + size) for at, size in zip(start, (8, 16), strict=True))
+    inside = want[rows, columns]
+    inside[:] = values[: inside.shape[0], : inside.shape[1]]
+    assert (tensor == want).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "box", "start", "message"),
+    [
+        ((20, 32), (8, 16), (-3, -8), "starts at -8 along dimension 0"),
+        ((20, 32), (8, 16), (-3, 8), "starts at -3 along dimension 1"),
+        ((20, 32), (8, 16), (0, -4), "starts at -4 along dimension 0"),
+        ((20, 32), (8, 16), (-8, 0), "starts at -8 along dimension 1"),  # nothing is inside
+        ((4, 6, 16), (2, 4, 8), (-1, 0, 0), "starts at -1 along dimension 2"),
+    ],
+)
+@pytest.mark.parametrize("modifier", ("", ".add", ".max", ".or"))
+def test_stores_before_the_tensor(shape, box, start, message, modifier):
+    """On an H200 each of these ends in CUDA_ERROR_ILLEGAL_INSTRUCTION; loads may start there."""
+    tensor, values = np.zeros(shape, np.uint32), np.ones(box, np.uint32)
+    with pytest.raises(tileir.ExecutionError, match=f"negative coordinate: .* {message}") as error:
+        store_box(tensor, box, start, values, modifier)
+    assert error.value.location and "let threads store" in str(error.value)
+    assert "bulk.tensor" in str(error.value) and "thread (0, 0, 0)" in str(error.value)
 
 
 @pytest.mark.parametrize("width", (32, 64, 128))

@@ -110,6 +110,20 @@ def _coordinates(coordinates: tuple[Array, ...], row: int, lane: int) -> tuple[i
     return tuple(at(one, row, lane) for one in coordinates)
 
 
+def _starts_inside(coordinates: tuple[int, ...], thread: int) -> None:
+    """A fault for a store that starts before the tensor. An H200 traps with an illegal instruction,
+    in stores as in reductions, along any dimension and whether or not some of the box lies inside;
+    past the upper edges, and in loads, all starts are fine."""
+    for dimension, start in enumerate(coordinates):
+        if start < 0:
+            raise ThreadFault(
+                f"negative coordinate: a tensor store starts at {start} along dimension "
+                f"{dimension} (0 is the innermost); only loads may start before the tensor",
+                "skip boxes that lie outside, and let threads store those that straddle the edge",
+                thread=thread,
+            )
+
+
 def _shared(w: Cohort, address: Array, row: int, lane: int) -> int:
     """The byte in the memory of all slots of one lane's address, which must be aligned to 128."""
     _, offset = one_place(w, "shared", at(address, row, lane), 1, row, lane)
@@ -192,10 +206,11 @@ def issue_store(
     for row, lane in each_lane(w, lanes):
         thread = int(w.threads[row, lane])
         map_ = _checked_map(w, tensor, coordinates, row, lane)
+        starts = _coordinates(coordinates, row, lane)
+        _starts_inside(starts, thread)
         reduction = reduction_on(map_.dtype, operation)
         copy = TensorStore(
-            launch, site, thread, map_, _coordinates(coordinates, row, lane),
-            [_shared(w, source, row, lane)],
+            launch, site, thread, map_, starts, [_shared(w, source, row, lane)],
             function=reduction and reduction.function, dtype=reduction and reduction.dtype,
             map_address=at(tensor, row, lane),
         )  # fmt: skip

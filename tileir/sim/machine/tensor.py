@@ -50,7 +50,7 @@ class Box(NamedTuple):
 
 
 def box_of(tensor: TensorMap, coordinates: tuple[int, ...]) -> Box:
-    """The box at `coordinates`, dimension 0 first; they may be negative.
+    """The box at `coordinates`, dimension 0 first; they may be negative (those of loads).
 
     The hardware takes no steps along dimension 0, whatever the map says.
     """
@@ -167,7 +167,7 @@ def _fill(tensor: TensorMap, unsigned: np.dtype[Any]) -> Any:
 
 
 class TensorStore(TensorCopy):
-    """A box from shared to global memory; elements outside the tensor are dropped."""
+    """A box from shared to global memory; elements beyond the tensor are dropped."""
 
     def __init__(self, *arguments: Any, function: Callable[[Array, Array], Array] | None = None,
                  dtype: np.dtype[Any] | None = None, map_address: int = 0):  # fmt: skip
