@@ -130,7 +130,9 @@ class Arguments:
         self, value: Any, pointee: str | None, type_name: str, index: int
     ) -> np.ndarray | DeviceArray:
         if not isinstance(value, np.ndarray):
-            found = device_array(value, index, self._stream)
+            found = value
+            if not isinstance(value, DeviceArray):
+                found = device_array(value, index, self._stream)
             if found is not None:
                 self._check_device_array(found, pointee, type_name, index)
                 return found

@@ -3,7 +3,7 @@
     tileir-cache 1\\n            what this is
     SHA-256                     32 bytes, of all that follows
     length of the header        8 bytes, little endian
-    header                      {"kind", "key", "created", "facts", "sections": [[name, bytes], ...]}
+    header                      {"kind", "key", "created", "facts", "sections": [[name, size], ...]}
     sections
 
 Nothing in it is executed or unpickled when it is read.

@@ -18,8 +18,8 @@ _LEGACY_STREAM = 1
 
 _CPU, _CUDA, _CUDA_MANAGED = 1, 2, 13
 
-# (DLDataTypeCode, bits) -> name in the IR; dlpack.h lists the codes.
-_DLPACK_TYPES = {
+#: (DLDataTypeCode, bits) -> name in the IR; dlpack.h lists the codes.
+DLPACK_TYPES = {
     (6, 8): "i1",
     **{(0, bits): f"i{bits}" for bits in (8, 16, 32, 64)},
     **{(1, bits): f"u{bits}" for bits in (8, 16, 32, 64)},
@@ -31,6 +31,10 @@ _DLPACK_TYPES = {
     (12, 8): "f8E5M2",
     (14, 8): "f8E8M0FNU",
 }
+
+
+def _parameter(index: int | str) -> str:
+    return f"parameter {index}" if isinstance(index, int) else index
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,11 @@ class DeviceArray:
     keep: Any = None
 
 
-def device_array(value: Any, index: int, stream: int) -> DeviceArray | None:
+def device_array(value: Any, index: int | str, stream: int) -> DeviceArray | None:
     """`value` as an array on the device; None if it is not one.
 
-    `stream` is where the kernel will run: a DLPack producer makes its data ready there.
+    `stream` is where the kernel will run: a DLPack producer makes its data ready there. `index` is
+    the parameter's number, or how messages call it.
     """
     if hasattr(value, "__dlpack_device__"):
         kind, ordinal = value.__dlpack_device__()
@@ -63,7 +68,7 @@ def device_array(value: Any, index: int, stream: int) -> DeviceArray | None:
         if kind in (_CUDA, _CUDA_MANAGED):
             return _from_dlpack(value, int(ordinal), index, stream)
         raise LaunchError(
-            f"parameter {index}: the array lies on DLPack device type {int(kind)}, "
+            f"{_parameter(index)}: the array lies on DLPack device type {int(kind)}, "
             "expected CUDA device memory"
         )
     if hasattr(value, "__cuda_array_interface__"):
@@ -86,21 +91,21 @@ class _DLTensor(ctypes.Structure):
     )
 
 
-def _from_dlpack(value: Any, ordinal: int, index: int, stream: int) -> DeviceArray:
+def _from_dlpack(value: Any, ordinal: int, index: int | str, stream: int) -> DeviceArray:
     try:
         capsule = value.__dlpack__(stream=stream or _LEGACY_STREAM)
     except Exception as error:  # producers raise what they like
         raise LaunchError(
-            f"parameter {index}: {type(value).__name__} gives no DLPack: {error}"
+            f"{_parameter(index)}: {type(value).__name__} gives no DLPack: {error}"
         ) from error
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     # The capsule is not consumed: its destructor releases the tensor when `keep` is dropped.
     tensor = _DLTensor.from_address(get_pointer(capsule, b"dltensor"))
-    dtype = _DLPACK_TYPES.get((tensor.code, tensor.bits))
+    dtype = DLPACK_TYPES.get((tensor.code, tensor.bits))
     if dtype is None or tensor.lanes != 1:
         raise LaunchError(
-            f"parameter {index}: unknown DLPack element type "
+            f"{_parameter(index)}: unknown DLPack element type "
             f"(code {tensor.code}, {tensor.bits} bits, {tensor.lanes} lanes)"
         )
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
@@ -121,7 +126,7 @@ def _from_dlpack(value: Any, ordinal: int, index: int, stream: int) -> DeviceArr
     )
 
 
-def _from_interface(value: Any, index: int) -> DeviceArray:
+def _from_interface(value: Any, index: int | str) -> DeviceArray:
     interface = value.__cuda_array_interface__
     try:
         typestr = interface["typestr"]
@@ -134,10 +139,10 @@ def _from_interface(value: Any, index: int) -> DeviceArray:
         stream = interface.get("stream")
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise LaunchError(
-            f"parameter {index}: malformed __cuda_array_interface__: {error!r}"
+            f"{_parameter(index)}: malformed __cuda_array_interface__: {error!r}"
         ) from error
     prefix = {"b": "i", "i": "i", "u": "u", "f": "f", "V": "u"}.get(kind)
     if prefix is None:
-        raise LaunchError(f"parameter {index}: unknown element type '{typestr}'")
+        raise LaunchError(f"{_parameter(index)}: unknown element type '{typestr}'")
     dtype = "i1" if kind == "b" else f"{prefix}{8 * itemsize}"
     return DeviceArray(address, shape, tuple(strides), itemsize, dtype, stream=stream, keep=value)

@@ -9,13 +9,15 @@ Addresses, streams, libraries and functions are plain integers or opaque handles
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
 from ..errors import LaunchError
+from . import launcher
 from .tensor_map import TensorMap
 
 
@@ -114,6 +116,7 @@ class CudaDriver:
         self._cu = driver
         self._recent: deque[str] = deque(maxlen=8)
         self._devices: dict[int, Device] = {}
+        self._primary: dict[int, int] = {}
         try:
             status = driver.cuInit(0)[0]
         except Exception as error:  # cuda-bindings raises several types if libcuda is missing
@@ -140,8 +143,9 @@ class CudaDriver:
     def _error(self, call: str, status: Any, detail: str = "") -> LaunchError:
         text = self._cu.cuGetErrorString(status)[1]
         reason = f"{call}: {status.name} ({text.decode() if text else 'unknown error'})"
-        if self._recent:
-            reason += f"; launched since the last synchronisation: {', '.join(self._recent)}"
+        recent = [*self._recent, *launcher.recent()]
+        if recent:
+            reason += f"; launched since the last synchronisation: {', '.join(recent)}"
         return LaunchError(f"{reason}\n{detail}" if detail else reason)
 
     def device(self) -> Device:
@@ -150,9 +154,8 @@ class CudaDriver:
         if not context:
             if self._call(cu.cuDeviceGetCount) == 0:
                 raise LaunchError("the CUDA driver sees no device")
-            retained = self._call(cu.cuDevicePrimaryCtxRetain, self._call(cu.cuDeviceGet, 0))
-            self._call(cu.cuCtxSetCurrent, retained)
-            context = int(retained)
+            context = self.primary_context(0)
+            self._call(cu.cuCtxSetCurrent, context)
         if context not in self._devices:
             self._devices[context] = self._describe_device(context)
         return self._devices[context]
@@ -176,6 +179,67 @@ class CudaDriver:
             multiprocessors=attribute("MULTIPROCESSOR_COUNT"),
             context=context,
         )
+
+    def stream_context(self, stream: int) -> int:
+        """The context that a stream belongs to."""
+        return int(self._call(self._cu.cuStreamGetCtx, stream))
+
+    def primary_context(self, ordinal: int) -> int:
+        """The context of a device that CUDA's runtime uses, and PyTorch; kept from now on."""
+        if ordinal not in self._primary:
+            device = self._call(self._cu.cuDeviceGet, ordinal)
+            self._primary[ordinal] = int(self._call(self._cu.cuDevicePrimaryCtxRetain, device))
+        return self._primary[ordinal]
+
+    @contextmanager
+    def current(self, context: int) -> Iterator[Device]:
+        """Makes a context current for a while."""
+        self._call(self._cu.cuCtxPushCurrent, context)
+        try:
+            yield self.device()
+        finally:
+            self._call(self._cu.cuCtxPopCurrent)
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether what is put on a stream goes into a graph."""
+        status = self._call(self._cu.cuStreamIsCapturing, stream)
+        return status != self._cu.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+
+    @contextmanager
+    def aside_from_capture(self) -> Iterator[None]:
+        """Lets this thread load code and allocate memory while it captures a graph."""
+        cu = self._cu
+        relaxed = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        before = self._call(cu.cuThreadExchangeStreamCaptureMode, relaxed)
+        try:
+            yield
+        finally:
+            self._call(cu.cuThreadExchangeStreamCaptureMode, before)
+
+    @property
+    def bindings(self) -> Any:
+        """The module cuda.bindings.driver."""
+        return self._cu
+
+    def synchronize_context(self) -> None:
+        """Waits for all work of the current context."""
+        self._call(self._cu.cuCtxSynchronize)
+        self._recent.clear()
+        launcher.forget_recent()
+
+    def copy_aside(self, target: int, data: bytes) -> None:
+        """Copies to the device on a stream of its own, and waits for that."""
+        cu = self._cu
+        stream = self._call(cu.cuStreamCreate, cu.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        try:
+            self._call(cu.cuMemcpyHtoDAsync, target, data, len(data), stream)
+            self._call(cu.cuStreamSynchronize, stream)
+        finally:
+            self._call(cu.cuStreamDestroy, stream)
+
+    def error(self, call: str, status: int) -> LaunchError:
+        """The error for a status that `call` gave."""
+        return self._error(call, self._cu.CUresult(status))
 
     def allocate(self, size: int) -> int:
         return int(self._call(self._cu.cuMemAlloc, size))
@@ -201,6 +265,7 @@ class CudaDriver:
     def synchronize(self, stream: int) -> None:
         self._call(self._cu.cuStreamSynchronize, stream)
         self._recent.clear()
+        launcher.forget_recent()
 
     def load(self, image: bytes, what: str) -> Any:
         cu = self._cu

@@ -30,6 +30,11 @@ _OPERATORS: dict[str, Callable[[int, int], int]] = {
     "max": max,
 }
 _DEEPEST = 32
+#: Operations of `instructions`, numbered as in native/expression.h.
+_OPERATIONS = (
+    "constant", "param", "grid", "multiprocessors",
+    "add", "sub", "mul", "floordiv", "ceildiv", "min", "max",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,3 +78,15 @@ def evaluate(expression: Expression, environment: Environment) -> int:
         return _OPERATORS[operator](evaluate(left, environment), evaluate(right, environment))
     except ZeroDivisionError:
         raise LaunchError(f"division by zero in the launch recipe {expression}") from None
+
+
+def instructions(expression: Expression) -> list[tuple[int, int]]:
+    """A checked expression for the native launcher: pairs of operation and number that leave the
+    value on a stack."""
+    if isinstance(expression, int):
+        return [(_OPERATIONS.index("constant"), expression)]
+    if isinstance(expression, str):
+        kind, _, number = expression.partition(":")
+        return [(_OPERATIONS.index(kind), int(number or 0))]
+    operator, left, right = expression
+    return [*instructions(left), *instructions(right), (_OPERATIONS.index(operator), 0)]

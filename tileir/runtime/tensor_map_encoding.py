@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from .tensor_map import BYTES, TensorMap
+from .tensor_map import BYTES, TensorMap, TensorMapRecipe
 
 _TYPES = {
     "i1": "UINT8", "i8": "UINT8", "u8": "UINT8", "i16": "UINT16", "u16": "UINT16",
@@ -27,14 +27,25 @@ def _fetched(tensor_map: TensorMap) -> int:
     return 2 * _LINE if aligned else _LINE
 
 
-def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
-    """The map's 128 bytes; `cu` is cuda.bindings.driver and `call` checks a call's status."""
+def codes(cu: Any, tensor_map: TensorMap | TensorMapRecipe) -> tuple[int, int, int]:
+    """The driver's numbers for type, swizzle and fill; `cu` is cuda.bindings.driver."""
     swizzle = f"{tensor_map.swizzle}B" if tensor_map.swizzle else "NONE"
     fill = "NAN_REQUEST_ZERO_FMA" if tensor_map.fill == "nan" else "NONE"
+    name = _TYPES[tensor_map.dtype]
+    return (
+        int(getattr(cu.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{name}")),
+        int(getattr(cu.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}")),
+        int(getattr(cu.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}")),
+    )
+
+
+def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
+    """The map's 128 bytes; `cu` is cuda.bindings.driver and `call` checks a call's status."""
+    kind, swizzle, fill = codes(cu, tensor_map)
     promotion = f"L2_{_fetched(tensor_map)}B"
     encoded = call(
         cu.cuTensorMapEncodeTiled,
-        getattr(cu.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[tensor_map.dtype]}"),
+        cu.CUtensorMapDataType(kind),
         len(tensor_map.dims),
         tensor_map.base,
         [cu.cuuint64_t(extent) for extent in tensor_map.dims],
@@ -43,8 +54,8 @@ def encode(cu: Any, tensor_map: TensorMap, call: Callable[..., Any]) -> bytes:
         [cu.cuuint32_t(extent) for extent in tensor_map.box],
         [cu.cuuint32_t(step) for step in tensor_map.element_strides],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        getattr(cu.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"),
+        cu.CUtensorMapSwizzle(swizzle),
         getattr(cu.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{promotion}"),
-        getattr(cu.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+        cu.CUtensorMapFloatOOBfill(fill),
     )
     return ctypes.string_at(int(encoded.getPtr()), BYTES)

@@ -20,24 +20,25 @@ enum : uint8_t { RoundExtent = 1, UnitExtent = 2, RoundStride = 4, UnitStride = 
 // As `disjoint` of signature.py: dimensions sorted by stride each step over what the smaller ones
 // reach.
 bool disjoint(const ArrayView &view) {
-  int order[MAX_RANK], count = 0;
+  int order[MAX_RANK];
+  auto stride = [&](int axis) { return std::llabs(view.strides[axis]); };
+  auto before = [&](int a, int b) {
+    return stride(a) != stride(b) ? stride(a) < stride(b) : view.shape[a] < view.shape[b];
+  };
   for (int axis = 0; axis < view.rank; ++axis) {
-    if (view.shape[axis] == 0)
-      return true;
-    if (view.shape[axis] == 1)
-      continue;
-    int place = count++;
-    auto reach = [&](int a) { return std::llabs(view.strides[a]); };
-    for (; place > 0 && reach(order[place - 1]) > reach(axis); --place)
+    int place = axis;
+    for (; place > 0 && before(axis, order[place - 1]); --place)
       order[place] = order[place - 1];
     order[place] = axis;
   }
-  int64_t reach = 0;
-  for (int i = 0; i < count; ++i) {
-    int64_t stride = std::llabs(view.strides[order[i]]), more;
-    if (stride <= reach)
-      return false;
-    if (__builtin_mul_overflow(stride, view.shape[order[i]] - 1, &more) ||
+  int64_t reach = 0, more;
+  for (int i = 0; i < view.rank; ++i) {
+    int64_t extent = view.shape[order[i]];
+    if (extent == 0)
+      return true;
+    if (extent == 1)
+      continue;
+    if (stride(order[i]) <= reach || __builtin_mul_overflow(stride(order[i]), extent - 1, &more) ||
         __builtin_add_overflow(reach, more, &reach))
       return false;
   }
@@ -48,17 +49,37 @@ bool fits32(int64_t value) { return value == static_cast<int32_t>(value); }
 
 } // namespace
 
+bool ParameterRule::read(PyObject *description) {
+  int isConstant;
+  PyObject *itemRules, *eachRules;
+  if (!PyArg_ParseTuple(description, "pi(iIIII)(iIIII)OO", &isConstant, &scalarBits,
+                        &array.indexBits, &array.shape.first, &array.shape.last,
+                        &array.strides.first, &array.strides.last, &element.indexBits,
+                        &element.shape.first, &element.shape.last, &element.strides.first,
+                        &element.strides.last, &itemRules, &eachRules))
+    return false;
+  constant = isConstant;
+  return readRules(itemRules, items) && readRules(eachRules, each);
+}
+
+const ParameterRule &ParameterRule::item(size_t index, size_t count) const {
+  static const ParameterRule usual, usualConstant = [] {
+    ParameterRule rule;
+    rule.constant = true;
+    return rule;
+  }();
+  if (items.size() == count)
+    return items[index];
+  return !each.empty() ? each[0] : constant ? usualConstant : usual;
+}
+
 bool readRules(PyObject *sequence, std::vector<ParameterRule> &rules) {
   Py_ssize_t length = PySequence_Size(sequence);
   for (Py_ssize_t i = 0; i < length; ++i) {
     Ref one(PySequence_GetItem(sequence, i));
-    int constant;
-    ParameterRule rule;
-    if (!one || !PyArg_ParseTuple(one.get(), "piiII", &constant, &rule.indexBits,
-                                  &rule.scalarBits, &rule.pinnedShape, &rule.pinnedStrides))
+    rules.emplace_back();
+    if (!one || !rules.back().read(one.get()))
       return false;
-    rule.constant = constant;
-    rules.push_back(rule);
   }
   return length >= 0;
 }
@@ -86,7 +107,7 @@ Outcome Arguments::add(PyObject *value, const ParameterRule &rule, int depth) {
   case Form::Capsule:
   case Form::Dlpack:
   case Form::Interface:
-    return array(value, *form, rule);
+    return array(value, *form, rule.array);
   case Form::Integer:
     return number(value, rule);
   case Form::Real:
@@ -94,7 +115,7 @@ Outcome Arguments::add(PyObject *value, const ParameterRule &rule, int depth) {
   case Form::Tuple:
     return items(value, rule, depth);
   case Form::List:
-    return list(value, rule);
+    return list(value, rule.element);
   case Form::Number: {
     static PyObject *name = PyUnicode_InternFromString("item");
     Ref plain(PyObject_CallMethodObjArgs(value, name, nullptr));
@@ -160,7 +181,12 @@ Outcome Arguments::constant(PyObject *value, int depth) {
     PyErr_Clear();
   } else if (type == &PyTuple_Type && depth < DEEPEST) {
     put('P');
-    return items(value, ParameterRule{true, 0, 0, 0, 0}, depth);
+    static const ParameterRule rule = [] {
+      ParameterRule constants;
+      constants.constant = true;
+      return constants;
+    }();
+    return items(value, rule, depth);
   }
   Ref number(PyObject_CallMethod(owner, "intern", "O", value));
   if (!number)
@@ -180,14 +206,14 @@ Outcome Arguments::items(PyObject *tuple, const ParameterRule &rule, int depth) 
   put(static_cast<int32_t>(count));
   Outcome outcome = Outcome::Ok;
   for (Py_ssize_t i = 0; i < count && outcome == Outcome::Ok; ++i)
-    outcome = add(PyTuple_GetItem(tuple, i), rule, depth + 1);
+    outcome = add(PyTuple_GetItem(tuple, i), rule.item(i, count), depth + 1);
   return outcome;
 }
 
 // ---- arrays -----------------------------------------------------------------------------------
 
 // Reads an array and checks that it can be passed as the rule says.
-Outcome Arguments::read(PyObject *value, const Form &form, const ParameterRule &rule,
+Outcome Arguments::read(PyObject *value, const Form &form, const ArrayRule &rule,
                         ArrayView &view) {
   Outcome outcome = readArray(value, form, stream, view);
   if (outcome != Outcome::Ok)
@@ -227,7 +253,7 @@ void factsOf(const ArrayView &view, Facts &facts) {
 
 } // namespace
 
-void Arguments::putArray(const ArrayView &view, const ParameterRule &rule, const Facts &facts) {
+void Arguments::putArray(const ArrayView &view, const ArrayRule &rule, const Facts &facts) {
   put(view.code);
   put(view.bits);
   put(view.lanes);
@@ -237,14 +263,14 @@ void Arguments::putArray(const ArrayView &view, const ParameterRule &rule, const
     return;
   key.append(facts.dimensions, view.rank);
   for (int axis = 0; axis < view.rank; ++axis) {
-    if (rule.pinnedShape >> axis & 1)
+    if (rule.shape.has(axis, view.rank))
       put(view.shape[axis]);
-    if (rule.pinnedStrides >> axis & 1)
+    if (rule.strides.has(axis, view.rank))
       put(view.strides[axis]);
   }
 }
 
-Outcome Arguments::array(PyObject *value, const Form &form, const ParameterRule &rule) {
+Outcome Arguments::array(PyObject *value, const Form &form, const ArrayRule &rule) {
   ArrayView view;
   Outcome outcome = read(value, form, rule, view);
   if (outcome != Outcome::Ok)
@@ -260,11 +286,12 @@ Outcome Arguments::array(PyObject *value, const Form &form, const ParameterRule 
 }
 
 // All arrays of a list share one description: what holds for each of them.
-Outcome Arguments::list(PyObject *value, const ParameterRule &rule) {
+Outcome Arguments::list(PyObject *value, const ArrayRule &rule) {
   Py_ssize_t count = PyList_Size(value);
   Facts joined{};
   Table table{words.size(), tableWords.size(), 0};
   ArrayView first;
+  Ref firstItem; // whose shape `first` points to
   for (Py_ssize_t i = 0; i < count; ++i) {
     // Reading an array may run Python code, which may change the list.
     Ref item(PySequence_GetItem(value, i));
@@ -281,18 +308,21 @@ Outcome Arguments::list(PyObject *value, const ParameterRule &rule) {
     tableWords.append(view.shape, view.rank);
     tableWords.append(view.strides, view.rank);
     if (i == 0) {
-      // Lists pin no extents: Python looks at those that should.
-      if (rule.pinnedShape || rule.pinnedStrides)
-        return Outcome::Other;
       joined = facts;
+      firstItem = std::move(item);
       continue;
     }
     if (view.code != first.code || view.bits != first.bits || view.lanes != first.lanes ||
         view.rank != first.rank)
       return Outcome::Other;
     joined.array &= facts.array;
-    for (int axis = 0; axis < view.rank; ++axis)
+    for (int axis = 0; axis < view.rank; ++axis) {
       joined.dimensions[axis] &= facts.dimensions[axis];
+      // What is pinned must be the same in all.
+      if ((rule.shape.has(axis, view.rank) && view.shape[axis] != first.shape[axis]) ||
+          (rule.strides.has(axis, view.rank) && view.strides[axis] != first.strides[axis]))
+        return Outcome::Other;
+    }
   }
   if (count < 1)
     return Outcome::Other;

@@ -16,16 +16,32 @@
 
 namespace tileir {
 
-// What a kernel's source says about one parameter.
-struct ParameterRule {
-  bool constant;
-  int indexBits;           // of extents and strides: 32 or 64
-  int scalarBits;          // of Python integers: 32 or 64
-  uint32_t pinnedShape;    // bit n: extent n is part of the specialisation
-  uint32_t pinnedStrides;
+// Dimensions of an array that are part of the specialisation with their numbers: bit n is dimension
+// n, counted from the first or from the last.
+struct Pinned {
+  uint32_t first = 0, last = 0;
+  bool has(int axis, int rank) const { return (first >> axis | last >> (rank - 1 - axis)) & 1; }
 };
 
-// Reads a sequence of tuples in the order of the fields. False with a Python exception set.
+struct ArrayRule {
+  int indexBits = 32; // of extents and strides: 32 or 64
+  Pinned shape, strides;
+};
+
+// What a kernel's source says about one parameter.
+struct ParameterRule {
+  bool constant = false;
+  int scalarBits = 32; // of Python's integers: 32 or 64
+  ArrayRule array, element; // of an array, and of the arrays of a list
+  // Of the items of a tuple, if they are told apart; otherwise of each.
+  std::vector<ParameterRule> items, each;
+
+  // Reads what `specialize.native_rule` makes. False with a Python exception set.
+  bool read(PyObject *description);
+  const ParameterRule &item(size_t index, size_t count) const;
+};
+
+// Reads a sequence of rules. False with a Python exception set.
 bool readRules(PyObject *sequence, std::vector<ParameterRule> &rules);
 
 class Arguments {
@@ -63,10 +79,10 @@ private:
   Outcome number(PyObject *value, const ParameterRule &rule);
   Outcome real(double value);
   Outcome constant(PyObject *value, int depth);
-  Outcome array(PyObject *value, const Form &form, const ParameterRule &rule);
-  Outcome list(PyObject *value, const ParameterRule &rule);
-  Outcome read(PyObject *value, const Form &form, const ParameterRule &rule, ArrayView &view);
-  void putArray(const ArrayView &view, const ParameterRule &rule, const Facts &facts);
+  Outcome array(PyObject *value, const Form &form, const ArrayRule &rule);
+  Outcome list(PyObject *value, const ArrayRule &rule);
+  Outcome read(PyObject *value, const Form &form, const ArrayRule &rule, ArrayView &view);
+  void putArray(const ArrayView &view, const ArrayRule &rule, const Facts &facts);
   Outcome items(PyObject *tuple, const ParameterRule &rule, int depth);
 
   PyObject *owner;

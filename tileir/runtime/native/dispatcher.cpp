@@ -43,8 +43,12 @@ bool streamHandle(DispatcherObject *self, PyObject *stream, uint64_t &handle) {
   Ref number;
   auto *type = reinterpret_cast<PyObject *>(Py_TYPE(stream));
   if (Py_TYPE(stream) == &PyLong_Type) {
-    number = Ref::borrow(stream);
-  } else if (type == streamType) {
+    handle = PyLong_AsUnsignedLongLong(stream);
+    if (!PyErr_Occurred())
+      return true;
+    PyErr_Clear(); // Python says that it is no stream
+  }
+  if (type == streamType) {
     number = Ref(PyObject_GetAttr(stream, streamAttribute));
   } else {
     // Gives the handle, and the attribute to read it from next time or None.

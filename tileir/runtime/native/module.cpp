@@ -26,6 +26,11 @@ PyObject *useForms(PyObject *, PyObject *callable) {
 
 PyObject *recent(PyObject *, PyObject *) { return recentLaunches(); }
 
+PyObject *forgetRecent(PyObject *, PyObject *) {
+  forgetRecentLaunches();
+  Py_RETURN_NONE;
+}
+
 PyObject *integers(const int64_t *values, int count) {
   PyObject *tuple = PyTuple_New(count);
   for (int i = 0; tuple && i < count; ++i)
@@ -60,6 +65,7 @@ PyMethodDef methods[] = {
     {"load", load, METH_O, "load(library): finds the driver's functions; what is missing or None"},
     {"use_forms", useForms, METH_O, "use_forms(callable): decides how objects of a type are read"},
     {"recent", recent, METH_NOARGS, "recent(): names of the kernels launched last"},
+    {"forget_recent", forgetRecent, METH_NOARGS, "forget_recent(): they have run"},
     {"array", array, METH_VARARGS,
      "array(object, stream): (address, shape, strides, code, bits, lanes, device) or None"},
     {nullptr, nullptr, 0, nullptr},

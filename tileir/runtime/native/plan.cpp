@@ -29,6 +29,11 @@ PyObject *recentLaunches() {
   return names;
 }
 
+void forgetRecentLaunches() {
+  for (PyObject *&name : recent)
+    Ref old(std::exchange(name, nullptr));
+}
+
 // ---- reading ----------------------------------------------------------------------------------
 
 bool Plan::read(PyObject *description) {

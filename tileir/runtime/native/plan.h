@@ -101,6 +101,7 @@ private:
 
 // Names of the kernels launched last, the latest at the end: a list of strings.
 PyObject *recentLaunches();
+void forgetRecentLaunches();
 
 // The Python type around a plan.
 struct PlanObject {
