@@ -47,6 +47,24 @@ def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects
   let hasVerifier = 1;
 }
 
+def TileGPU_PrefetchOp : TileGPU_Op<"prefetch", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "ask for a tile of a tensor to be brought into the second-level cache";
+  let description = TileGPU_TensorDescription # [{
+
+    Example: `tile_gpu.prefetch %p[%i, %j] sizes [%m, %n] strides [%s, %one] alignment 16
+    in_bounds [false, true] : !tile_gpu.tile<128x128xf16>`
+  }];
+  let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$starts, Variadic<I64>:$sizes,
+                       Variadic<I64>:$strides, I64Attr:$alignment, DenseBoolArrayAttr:$in_bounds,
+                       TypeAttr:$tile);
+  let assemblyFormat = [{
+    $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
+    `alignment` $alignment `in_bounds` $in_bounds attr-dict `:` $tile
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_StoreOp : TileGPU_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "store a tile into a tensor";
   let description = "Elements outside are dropped." # TileGPU_TensorDescription;

@@ -274,6 +274,14 @@ LogicalResult LoadOp::verify() {
                       getInBounds(), getAlignment());
 }
 
+LogicalResult PrefetchOp::verify() {
+  auto tile = dyn_cast<TileType>(getTile());
+  if (!tile)
+    return emitOpError("fetches a tile, not ") << getTile();
+  return verifyTensor(*this, tile.getShape(), getStarts(), getSizes(), getStrides(), getInBounds(),
+                      getAlignment());
+}
+
 LogicalResult StoreOp::verify() {
   return verifyTensor(*this, cast<TileType>(getValue().getType()).getShape(), getStarts(),
                       getSizes(), getStrides(), getInBounds(), getAlignment());

@@ -10,7 +10,13 @@ from tileir.dialects import tile_gpu
 from tileir.ir import OpView
 
 #: Operations that access a tile of a tensor.
-TensorOp = tile_gpu.LoadOp | tile_gpu.StoreOp | tile_gpu.AtomicRedOp | tile_gpu.AsyncLoadOp
+TensorOp = (
+    tile_gpu.LoadOp
+    | tile_gpu.StoreOp
+    | tile_gpu.AtomicRedOp
+    | tile_gpu.AsyncLoadOp
+    | tile_gpu.PrefetchOp
+)
 #: Operations that access memory through addresses.
 _POINTER_OPS = ("tile_gpu.gather", "tile_gpu.scatter")
 

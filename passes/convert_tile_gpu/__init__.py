@@ -40,6 +40,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     elementwise,
     heap,
     pointers,
+    prefetches,
     printing,
     product,
     reductions,

@@ -26,9 +26,9 @@ from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 
-#: Columns of a part of a promoted product: half of the most, so that its sums and the accumulators
-#: of 256 columns fit a thread's registers together.
-_PROMOTED_COLUMNS = 128
+#: Registers for the accumulators of a promoted product and the sums of a part of it together, by
+#: the number of warpgroups: what a thread has, less what else it needs.
+_PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 112}
 
 
 class WarpgroupProduct:
@@ -78,10 +78,7 @@ class WarpgroupProduct:
         """Sums parts of the product on their own and adds each to the accumulator."""
         ctx, b = self.ctx, self.ctx.builder
         registers: list[Value] = list(self.acc.registers)
-        parts = -(-self.columns // _PROMOTED_COLUMNS)
-        while self.columns % (8 * parts):
-            parts += 1
-        width = self.columns // parts
+        width = self._promoted_width(len(registers))
         longest = ROUGH_DEPTH if self._sums_roughly else self.depth
         for row in range(0, self.rows, ROWS):
             for column in range(0, self.columns, width):
@@ -97,6 +94,14 @@ class WarpgroupProduct:
                         sums = [b.op("arith.addf", list(pair), pair[0].type) for pair in pairs]
                     _put(registers, places, sums)
         return registers
+
+    def _promoted_width(self, accumulators: int) -> int:
+        """Columns of a part: as many as fit, since each part waits and reads all of the rows."""
+        most = 2 * (_PROMOTED_REGISTERS[self.ctx.num_warps // 4] - accumulators)
+        parts = 1
+        while self.columns % (8 * parts) or self.columns // parts > max(8, most):
+            parts += 1
+        return self.columns // parts
 
     @property
     def _sums_roughly(self) -> bool:

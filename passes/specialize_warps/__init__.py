@@ -38,6 +38,7 @@ from tileir.passes.specialize_warps.block_pairs import pair_blocks
 from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
 from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.prefetches import prefetch_epilogue
 from tileir.passes.specialize_warps.producer import Producer
 from tileir.passes.specialize_warps.remarks import remark_division
 from tileir.passes.specialize_warps.stores import replace_stores
@@ -91,6 +92,7 @@ class SpecializeWarps(ModulePass):
 
 
 def _specialize(kernel: Operation, plan: Plan) -> None:
+    prefetch_epilogue(plan)
     body = kernel.regions[0].blocks[0]
     *work, end = list(body)
     b = Builder(InsertionPoint(end), end.location)

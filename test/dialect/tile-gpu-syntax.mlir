@@ -150,6 +150,8 @@ func.func @buffers(%x: !tile, %i: i32, %p: !llvm.ptr<1>, %n: i64, %c: i1) {
   tile_gpu.local_store %4, %1[%i, %i] : !tile_gpu.tile<16x32xf16>, !stage
   // CHECK: tile_gpu.async_load %{{.*}}[%[[N:.*]], %[[N]]] sizes[%[[N]], %[[N]]] strides[%[[N]], %[[N]]], %{{.*}} if %{{.*}} alignment 16 in_bounds [true, true] : !tile_gpu.buffer<64x32xf16, swizzle = 64>
   tile_gpu.async_load %p[%n, %n] sizes [%n, %n] strides [%n, %n], %1 if %c alignment 16 in_bounds [true, true] : !stage
+  // CHECK: tile_gpu.prefetch %{{.*}}[%[[N]], %[[N]]] sizes[%[[N]], %[[N]]] strides[%[[N]], %[[N]]] alignment 16 in_bounds [true, false] : !tile_gpu.tile<64x32xf16>
+  tile_gpu.prefetch %p[%n, %n] sizes [%n, %n] strides [%n, %n] alignment 16 in_bounds [true, false] : !tile_gpu.tile<64x32xf16>
   // CHECK: tile_gpu.async_commit
   tile_gpu.async_commit
   // CHECK: tile_gpu.async_wait 1

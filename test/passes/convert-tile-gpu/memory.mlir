@@ -23,6 +23,21 @@ module attributes {tile_gpu.target = "sm_80"} {
       gpu.return
     }
 
+    // A thread asks for each row, as far as it is in the tensor, in units of 16 bytes.
+    // CHECK-LABEL: gpu.func @prefetch
+    gpu.func @prefetch(%p: !llvm.ptr<1>, %i: i64, %n: i64, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
+      // CHECK: %[[LEFT:.*]] = arith.minsi
+      // CHECK: %[[MASK:.*]] = arith.constant -8 : i64
+      // CHECK: arith.andi %[[LEFT]], %[[MASK]]
+      // CHECK: scf.if
+      // CHECK: llvm.inline_asm {{.*}}"cp.async.bulk.prefetch.L2.global [$0], $1;"
+      // CHECK-NOT: prefetch
+      // CHECK: gpu.return
+      tile_gpu.prefetch %p[%i, %i] sizes [%n, %n] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<128x64xf16>
+      gpu.return
+    }
+
     // Where a tile may reach over the edge, loads are predicated and registers hold the padding.
     // CHECK-LABEL: gpu.func @edge
     // CHECK-SAME: %{{.*}}: !llvm.ptr<1>, %[[I:.*]]: i64, %[[N:.*]]: i64, %{{.*}}: i64)

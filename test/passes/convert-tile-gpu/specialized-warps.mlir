@@ -13,6 +13,8 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: %[[FOUR:.*]] = arith.constant 4 : i32
       // CHECK-NEXT: %[[PRODUCES:.*]] = arith.cmpi uge, %[[WARP]], %[[FOUR]]
       // CHECK-NEXT: scf.if %[[PRODUCES]] {
+      // It starts without waiting for the consumers, which wait for what it has made before.
+      // CHECK: llvm.inline_asm {{.*}}"bar.arrive $0, $1;"
       // CHECK: %[[FIRST:.*]] = arith.constant 128 : i32
       // CHECK-NEXT: arith.cmpi eq, %[[THREAD]], %[[FIRST]]
       // CHECK-NEXT: scf.if
@@ -20,8 +22,9 @@ module attributes {tile_gpu.target = "sm_90a"} {
       tile_gpu.specialize producer {
         tile_gpu.fence_async
       } consumers {
-        // A barrier of the consumers leaves the producer out.
         // CHECK: } else {
+        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads =
+        // A barrier of the consumers leaves the producer out.
         // CHECK: %[[THREADS:.*]] = arith.constant 128 : i32
         // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[THREADS]]
         tile_gpu.barrier
