@@ -28,7 +28,7 @@ from tileir.passes.convert_tile_gpu.shared_memory import address
 
 #: Registers for the accumulators of a promoted product and the sums of a part of it together, by
 #: the number of warpgroups: what a thread has, less what else it needs.
-_PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 112}
+_PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 144}
 
 
 class WarpgroupProduct:
