@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import linecache
 import re
 import subprocess
 import sys
@@ -18,7 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "tools.md", "pipeline.md", "layouts.md", "hopper.md", "writing-a-pass.md", "embedding.md",
 )  # fmt: skip
-PAGES_WITH_PROGRAMS = {"embedding.md": 4, "layouts.md": 3, "hopper.md": 2}
+PAGES_WITH_PROGRAMS = {
+    "embedding.md": 4, "layouts.md": 3, "hopper.md": 2, "first-kernels.md": 4, "pytorch.md": 3,
+    "language.md": 6,
+}  # fmt: skip
 
 #: Indented lines; an empty one is part of what was printed unless a command follows.
 _BLOCK = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}(?!\$ )))+", re.MULTILINE)
@@ -82,12 +86,28 @@ def test_programs_print_what_is_shown(
 ) -> None:
     """Those of a page share one namespace: later ones use what earlier ones define."""
     namespace: dict[str, object] = {}
-    programs = _PROGRAM.findall((ROOT / "docs" / page).read_text())
+    text = (ROOT / "docs" / page).read_text()
+    programs = list(_PROGRAM.finditer(text))
     assert len(programs) == count
     monkeypatch.chdir(ROOT)
-    for program, output in programs:
-        exec(compile(program, page, "exec"), namespace)
-        assert capsys.readouterr().out == output
+    register_source(page, text, programs)
+    for program in programs:
+        before = "\n" * text.count("\n", 0, program.start(1))
+        exec(compile(before + program[1], page, "exec"), namespace)
+        assert capsys.readouterr().out == program[2]
+
+
+def register_source(page: str, text: str, programs: list[re.Match[str]]) -> None:
+    """Makes the programs of a page the source of a file called like it, at the same lines.
+
+    Kernels are compiled from their source, and show it in errors.
+    """
+    lines = [""] * (text.count("\n") + 1)
+    for program in programs:
+        first = text.count("\n", 0, program.start(1))
+        lines[first : first + program[1].count("\n")] = program[1].splitlines()
+    source = "\n".join(lines)
+    linecache.cache[page] = (len(source), None, source.splitlines(keepends=True), page)
 
 
 def test_links_between_pages_lead_somewhere() -> None:

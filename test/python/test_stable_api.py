@@ -76,6 +76,14 @@ def test_classes_have_the_members_of_the_page_and_no_others(module: str, name: s
         assert {field.name for field in dataclasses.fields(value)} <= public_members(value)
 
 
+def test_names_of_the_language_exist() -> None:
+    import tileir.lang
+
+    assert len(set(tileir.lang.__all__)) == len(tileir.lang.__all__) > 100
+    for name in tileir.lang.__all__:
+        assert hasattr(tileir.lang, name)
+
+
 def test_commands_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert names_under("Commands") == set(project["scripts"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..errors import LaunchError
@@ -14,6 +14,8 @@ from .launch import normalize_grid
 from .specialize import rule_of, specialize
 
 _DEFAULT_TARGET = "sm_90a"
+#: Runs a specialisation on a grid, with the words of its parameters; returns what it printed.
+_Run = Callable[[tuple[int, int, int], Sequence[Any]], list[str]]
 # Both run one kernel at a time: MLIR's contexts belong to one thread.
 _running = threading.RLock()
 
@@ -30,7 +32,7 @@ class CpuDispatch:
         self.backend = backend
         self.target = os.environ.get("TILEIR_TARGET") or _DEFAULT_TARGET
         self.rules = tuple(rule_of(info) for info in kernel.parameters)
-        self._made: dict[Signature, Any] = {}
+        self._made: dict[Signature, _Run] = {}
 
     def launch(
         self, kernel: Any, stream: Any, grid: Any, args: Sequence[Any], programmatic: bool
@@ -41,8 +43,11 @@ class CpuDispatch:
         extents = normalize_grid(grid)
         with _running:
             found = specialize(kernel.name, self.rules, args, self._view)
-            run = self._interpret if self.backend == "interp" else self._simulate
-            for line in run(found.signature, extents, found.words):
+            run = self._made.get(found.signature)
+            if run is None:
+                make = self._interpreter if self.backend == "interp" else self._simulator
+                run = self._made[found.signature] = make(found.signature)
+            for line in run(extents, found.words):
                 print(line)
         return True
 
@@ -56,33 +61,24 @@ class CpuDispatch:
             )
         return array
 
-    def _interpret(
-        self, signature: Signature, grid: tuple[int, int, int], words: Sequence[Any]
-    ) -> list[str]:
-        from ..entries import choose_entry
-        from ..interp import run
+    def _interpreter(self, signature: Signature) -> _Run:
+        """The kernel translated to Python, once for all launches."""
+        from ..interp import Interpreter
 
-        module = self._made.get(signature)
-        if module is None:
-            module = self.kernel.trace(signature, self.target)
-            self._made[signature] = module
-        return run(module, choose_entry(module, None), grid, list(words))
+        interpreter = Interpreter(self.kernel.trace(signature, self.target))
+        return lambda grid, words: interpreter.run(None, grid, words)
 
-    def _simulate(
-        self, signature: Signature, grid: tuple[int, int, int], words: Sequence[Any]
-    ) -> list[str]:
+    def _simulator(self, signature: Signature) -> _Run:
         from ..compiler import compile
-        from ..sim import run
+        from ..sim import Simulator
         from ..sim.arguments import typed
 
-        program = self._made.get(signature)
-        if program is None:
-            module = self.kernel.trace(signature, self.target)
-            program = compile(module, self.target, launch="plain", cache=False)
-            self._made[signature] = program
+        module = self.kernel.trace(signature, self.target)
+        program = compile(module, self.target, launch="plain", cache=False)
         (info,) = program.kernels.values()
         cluster = [extent for extent in info.cluster if isinstance(extent, int)]
-        return run(
-            program.ptx, info.name, grid, info.block, typed(info.parameters, words),
+        simulator = Simulator(program.ptx)
+        return lambda grid, words: simulator.run(
+            info.name, grid, info.block, typed(info.parameters, words),
             cluster=cluster, shared=info.dynamic_shared_bytes,
         ).printed  # fmt: skip
