@@ -46,7 +46,7 @@ def tileiras(found: list[Case], folder: Path, configurations: list[dict[str, Any
     programs = [
         peer
         for case in found
-        if case.group != "sweep"
+        if case.group not in ("sweep", "hints")
         for gemm in case.programs
         for peer in peers_of(gemm, configurations)
     ]

@@ -114,6 +114,22 @@ SWEEP = [
 ]
 
 
+def hinted() -> list[Case]:
+    """Programs without hints, and with all combinations that people try."""
+    found = []
+    for size in (2048, 4096):
+        plain = _of(size, dtype="bf16")
+        combinations = [
+            f"num_worker_warps_per_cta = {warps}, occupancy = {occupancy}, num_cta_in_cga = {blocks}"
+            for warps in (4, 8)
+            for occupancy in (1, 2)
+            for blocks in (1, 2)
+        ]
+        programs = (plain, *(replace(plain, hints=hints) for hints in combinations))
+        found.append(Case("hints", size, size, size, programs))
+    return found
+
+
 def peers_of(gemm: Gemm, configurations: list[dict[str, Any]]) -> list[Gemm]:
     """The program with each of the peer's tiles and hints; bk is given for 16-bit types."""
     scale = 2 if gemm.dtype in ("i8", "f8E4M3FN", "f8E5M2") else 1

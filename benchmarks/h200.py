@@ -28,7 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from gemm_cases import SWEEP, Case, cases  # noqa: E402
+from gemm_cases import SWEEP, Case, cases, hinted  # noqa: E402
 
 PEERS = json.loads((HERE / "peers.json").read_text())
 #: Seconds without a word from the worker after which it is taken for dead.
@@ -36,11 +36,12 @@ _PATIENCE = 60
 
 
 def chosen(only: list[str]) -> list[Case]:
-    """The cases whose name contains one of the texts; "sweep" adds the sweep of tiles."""
+    """The cases whose name contains one of the texts; "sweep" adds the sweep of tiles, "hints" the
+    combinations of hints."""
     found = [case for case in cases() if not only or any(text in case.name for text in only)]
     if "sweep" in only:
         found.append(Case("sweep", 4096, 4096, 4096, tuple(SWEEP)))
-    return found
+    return found + (hinted() if "hints" in only else [])
 
 
 # ---- here -------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ class Contenders:
             for label in ("managed", "plain"):
                 if gemm.name in self.bundles[label]:
                     fixed.append(of_bundle(label, self.bundles[label][gemm.name], gemm, data))
-        if data.case.group == "sweep":
+        if data.case.group in ("sweep", "hints"):
             return [one for one in fixed if one.name.startswith("managed")], []
         fixed += cublas(data)
         return fixed, [self._tileiras(data), triton(data), self._hand_written(data)]
