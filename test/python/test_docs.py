@@ -18,6 +18,7 @@ from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "tools.md", "pipeline.md", "layouts.md", "hopper.md", "writing-a-pass.md", "embedding.md",
+    "pytorch.md",
 )  # fmt: skip
 PAGES_WITH_PROGRAMS = {
     "embedding.md": 4, "layouts.md": 3, "hopper.md": 2, "first-kernels.md": 4, "pytorch.md": 3,

@@ -77,7 +77,7 @@ def test_what_torch_checks_of_an_operation(examples: ModuleType) -> None:
 def test_compiled_in_one_graph(examples: ModuleType) -> None:
     """`fullgraph` refuses graph breaks; another shape compiles once more, with dynamic ones.
 
-    Without the last stage, which compiles C++; the example goes through it.
+    Without the last stage, which compiles C++; docs/pytorch.md shows the example that takes it.
     """
 
     def loss(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -320,9 +320,3 @@ def test_what_jit_refuses() -> None:
         with pytest.raises(tileir.TileError) as caught:
             call()
         assert str(caught.value) == message
-
-
-def test_example_trains(examples: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    examples.main(steps=20)
-    first, *_, last = capsys.readouterr().out.splitlines()
-    assert float(last.split()[-1]) < 0.2 * float(first.split()[-1])
