@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +35,22 @@ class Bundle(KernelSet):
     @classmethod
     def load(cls, path: str | Path, driver: Driver | None = None) -> Bundle:
         """Reads a bundle; `LaunchError` if it is missing, damaged, or newer than this reader."""
-        try:
-            with zipfile.ZipFile(path) as archive:
-                manifest = json.loads(_member(archive, _MANIFEST))
-                _check_manifest(manifest, path)
-                images = [_read_image(archive, entry) for entry in manifest["images"]]
-        except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-            raise LaunchError(f"cannot read bundle {path}: {error}") from error
-        bundle = cls(images, driver)
+        manifest, images = open_bundle(path)
+        bundle = cls(list(images.values()), driver)
         bundle.producer = str(manifest.get("producer", ""))
         return bundle
+
+
+def open_bundle(path: str | Path) -> tuple[dict[str, Any], dict[str, Image]]:
+    """The manifest of a bundle, and its images by file; `LaunchError` as `Bundle.load`."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(_member(archive, _MANIFEST))
+            _check_manifest(manifest, path)
+            images = [_read_image(archive, entry) for entry in manifest["images"]]
+    except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise LaunchError(f"cannot read bundle {path}: {error}") from error
+    return manifest, {image.name: image for image in images}
 
 
 def write_bundle(path: str | Path, programs: Iterable[Any], ptx: bool = False) -> None:
@@ -65,9 +71,12 @@ def write_bundle(path: str | Path, programs: Iterable[Any], ptx: bool = False) -
 
 
 def write_images(
-    path: str | Path, images: Iterable[tuple[str, bytes, Iterable[KernelInfo]]]
+    path: str | Path,
+    images: Iterable[tuple[str, bytes, Iterable[KernelInfo]]],
+    more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes a bundle from `(file name inside the bundle, code, kernels)`."""
+    """Writes a bundle from `(file name inside the bundle, code, kernels)`; `more` goes into the
+    manifest, where readers that do not know it pass it over."""
     from .. import __version__
 
     entries = []
@@ -80,6 +89,7 @@ def write_images(
             "schema": SCHEMA,
             "producer": f"tileir {__version__}",
             "images": entries,
+            **(more or {}),
         }
         _write(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
 

@@ -14,6 +14,7 @@ import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from .. import trace
@@ -105,11 +106,11 @@ def compile_kernel(
     level = _level(kernel, target) if opt_level is None else opt_level
     content = _content(kernel, signature, target, level)
     if content is None:
-        with _compiling:
+        with _compiling, _facts(kernel, signature, target):
             return _compile(kernel, signature, target, level)
     found = _recall(content)
     if found is None:
-        with _compiling:
+        with _compiling, _facts(kernel, signature, target):
             # Another thread may have made it while we waited.
             found = _recall(content) or _from_disk_or_now(kernel, signature, target, level, content)
             _remember(content, found)
@@ -154,16 +155,16 @@ def _from_disk_or_now(
         return _compile(kernel, signature, target, level)
     key = hashlib.sha256(f"{compiler_identity()} {content}".encode()).hexdigest()
     rules = [rule_of(info) for info in kernel.parameters]
-    found = _read(disk_cache.look_up(_KIND, key), signature, rules)
+    found = from_entry(disk_cache.look_up(_KIND, key), signature, rules)
     if found is not None:
         return found
     with disk_cache.one_at_a_time(key):
         # Another process may have made it while we waited.
-        found = _read(disk_cache.look_up(_KIND, key), signature, rules)
+        found = from_entry(disk_cache.look_up(_KIND, key), signature, rules)
         if found is not None:
             return found
         made = _compile(kernel, signature, target, level)
-        disk_cache.keep(_entry(key, made, target))
+        disk_cache.keep(to_entry(key, made, target))
     return made
 
 
@@ -172,12 +173,9 @@ def _compile(kernel: KernelSource, signature: Signature, target: str, level: int
 
     rules = [rule_of(info) for info in kernel.parameters]
     start = time.perf_counter()
-    described = describe_signature(rules, signature)
-    with (
-        trace.facts(kernel=kernel.name, specialization=described, target=target),
-        trace.slice(f"compile {kernel.name}"),
-    ):
-        module = kernel.trace(signature, target)
+    with trace.slice(f"compile {kernel.name}"):
+        with trace.slice("front end"):
+            module = kernel.trace(signature, target)
         program = compile(module, target, level, launch="managed", cache=False)
         cubin = program.cubin
     (info,) = program.kernels.values()
@@ -186,10 +184,21 @@ def _compile(kernel: KernelSource, signature: Signature, target: str, level: int
     return CompiledKernel(image, signature, rules, program.ptx, program.remarks, seconds)
 
 
+def _facts(
+    kernel: KernelSource, signature: Signature, target: str
+) -> AbstractContextManager[object]:
+    """What every slice of a trace says of a specialisation."""
+    if not trace.is_on():
+        return nullcontext()
+    described = describe_signature([rule_of(info) for info in kernel.parameters], signature)
+    return trace.facts(kernel=kernel.name, specialization=described, target=target)
+
+
 # ---- on disk -------------------------------------------------------------------------------------
 
 
-def _entry(key: str, compiled: CompiledKernel, target: str) -> Entry:
+def to_entry(key: str, compiled: CompiledKernel, target: str) -> Entry:
+    """What is kept of a compiled kernel."""
     facts = {
         "title": f"{compiled.name}({describe_signature(compiled.rules, compiled.signature)}) "
         f"for {target}",
@@ -201,7 +210,7 @@ def _entry(key: str, compiled: CompiledKernel, target: str) -> Entry:
     return Entry(_KIND, key, facts, {"cubin": compiled.cubin, "ptx": ptx})
 
 
-def _read(
+def from_entry(
     entry: Entry | None, signature: Signature, rules: Sequence[Rule]
 ) -> CompiledKernel | None:
     """What an entry holds; None if there is none, or one of another version."""

@@ -201,10 +201,11 @@ class Dispatch:
 
 def _view(value: Any, name: str, stream: int) -> ArrayView | None:
     """An argument as an array: the native launcher makes no copies and waits for nothing."""
-    native = launcher.module.array(value, stream) if launcher.module is not None else None
-    if native is None:
+    native = launcher.native()
+    found = native.array(value, stream) if native is not None else None
+    if found is None:
         return view(value, name, stream)
-    address, shape, strides, code, bits, lanes, device = native
+    address, shape, strides, code, bits, lanes, device = found
     dtype = DLPACK_TYPES.get((code, bits)) if lanes == 1 else None
     if dtype is None:
         return view(value, name, stream)  # says what is wrong

@@ -11,7 +11,10 @@ from .forms import form_of
 _DRIVER = "libcuda.so.1"
 
 
-def _built() -> ModuleType | None:
+@cache
+def native() -> ModuleType | None:
+    """The extension module; None in a checkout that was not built, and on interpreters without
+    CPython's stable ABI."""
     try:
         from . import _launcher  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError:
@@ -20,16 +23,13 @@ def _built() -> ModuleType | None:
     return _launcher
 
 
-#: None in a checkout that was not built, and on interpreters without CPython's stable ABI.
-module = _built()
-
-
 @cache
 def ready() -> ModuleType | None:
     """The launcher with the driver's functions found; None where it is not built.
 
     Raises LaunchError if the driver lacks a function.
     """
+    module = native()
     if module is not None:
         missing = module.load(_DRIVER)
         if missing is not None:
@@ -41,10 +41,12 @@ def ready() -> ModuleType | None:
 
 def recent() -> list[str]:
     """Names of the kernels launched last."""
+    module = native()
     return module.recent() if module is not None else []
 
 
 def forget_recent() -> None:
     """Has `recent` begin anew: they have run."""
+    module = native()
     if module is not None:
         module.forget_recent()

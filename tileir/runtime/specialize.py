@@ -86,6 +86,8 @@ class Rule:
 
 def rule_of(info: Any) -> Rule:
     """The rule for a parameter of a kernel (`tileir.lang.annotations.ParameterInfo`)."""
+    if isinstance(info, Rule):
+        return info
     array = info.list.element if info.list is not None else info.array
     return Rule(
         name=info.name,

@@ -29,7 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tileir.errors import LaunchError
-from tileir.runtime import TensorMapRecipe, Workspace, cuda_driver, launcher
+from tileir.runtime import TensorMapRecipe, Workspace, cuda_driver, forms, launcher
 from tileir.runtime.array_view import view
 from tileir.runtime.jit import launch
 from tileir.runtime.specialize import rule_of, specialize
@@ -45,7 +45,7 @@ STREAM = 0x40
 CAPTURING = 0x80
 DEVICE_1 = 0x140
 stub = Stub()
-native: Any = launcher.module
+native: Any = launcher.native()
 
 
 @pytest.fixture(autouse=True)
@@ -477,8 +477,10 @@ def test_workspaces() -> None:
     launch(STREAM, 1, kernel, (zeros(4),))
     assert only_launch().words[-2] == address
     assert ctypes.string_at(address, 1024) == bytes(1024)
-    launch(STREAM + 1, 1, kernel, (zeros(4),))
-    assert only_launch().words[-2] != address, "streams do not share"
+    launch(STREAM + 1, 1, kernel, (zeros(4),), programmatic_dependent_launch=True)
+    found = only_launch()
+    assert found.words[-2] != address, "streams do not share"
+    assert not found.programmatic, "launches that share memory do not overlap"
     stub.capture(True)
     with pytest.raises(LaunchError, match="launch it once on the stream before the capture"):
         launch(CAPTURING, 1, kernel, (zeros(4),))
@@ -576,6 +578,27 @@ def test_dlpack_producers_are_told_the_stream() -> None:
         launch(stream, 1, kernel, (producer,))
     assert [one.words for one in stub.launches()] == [(*flat(array), 0)] * 3
     assert set(producer.streams) == {1, STREAM}
+
+
+def test_libraries_that_make_capsules() -> None:
+    """As PyTorch before it had a table of functions."""
+
+    class Tensor:
+        def __init__(self, array: np.ndarray):
+            self.producer = DlpackArray(array)
+
+    def form_of(kind: type) -> tuple[int, Any]:
+        if kind is not Tensor:
+            return forms.form_of(kind)
+        return forms.Form.CAPSULE, lambda tensor: tensor.producer.__dlpack__(stream=1)
+
+    array = zeros(32, 48)
+    native.use_forms(form_of)
+    try:
+        launch(STREAM, 1, FakeKernel("a"), (Tensor(array.array),))
+    finally:
+        native.use_forms(forms.form_of)
+    assert only_launch().words == (*flat(array), 0)
 
 
 def test_tables_of_functions_of_another_version() -> None:

@@ -87,16 +87,19 @@ LaunchResult Plan::launch(const Place &place, const int64_t (&programGrid)[3], W
 
   EncodedMap maps[MOST_MAPS];
   size_t mapCount = 0;
+  bool shares = false; // memory with the launch before
   for (size_t slot = 0; slot < hidden.size(); ++slot) {
     Hidden &one = hidden[slot];
     int64_t word = 0;
     LaunchResult result;
-    if (one.kind == Hidden::Map)
+    if (one.kind == Hidden::Map) {
       result = one.map.get(environment, maps[mapCount++]);
-    else if (one.kind == Hidden::Workspace)
+    } else if (one.kind == Hidden::Workspace) {
       result = workspace(one, slot, environment, place, word);
-    else if (!one.value.evaluate(environment, word))
+      shares = true;
+    } else if (!one.value.evaluate(environment, word)) {
       result = {Failure::Recipe};
+    }
     if (result.failure != Failure::None)
       return result;
     words.push(word);
@@ -118,7 +121,7 @@ LaunchResult Plan::launch(const Place &place, const int64_t (&programGrid)[3], W
     attribute = {LaunchAttribute::ClusterDimension, 0, {}};
     memcpy(attribute.value.cluster, clusterShape, sizeof clusterShape);
   }
-  if (programmatic) {
+  if (programmatic && !shares) {
     LaunchAttribute &attribute = attributes[config.attributeCount++];
     attribute = {LaunchAttribute::ProgrammaticStreamSerialization, 0, {}};
     attribute.value.enabled = 1;
