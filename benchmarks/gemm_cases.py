@@ -120,7 +120,8 @@ def hinted() -> list[Case]:
     for size in (2048, 4096):
         plain = _of(size, dtype="bf16")
         combinations = [
-            f"num_worker_warps_per_cta = {warps}, occupancy = {occupancy}, num_cta_in_cga = {blocks}"
+            f"num_worker_warps_per_cta = {warps}, occupancy = {occupancy}, "
+            f"num_cta_in_cga = {blocks}"
             for warps in (4, 8)
             for occupancy in (1, 2)
             for blocks in (1, 2)
