@@ -23,7 +23,7 @@ from tileir.passes.convert_tile_gpu.vectors import pack
 _FIRST_BARRIER = 3
 _GROUP_THREADS = 128
 #: Slices whose loads are started ahead; threads of so many warps have too few registers for that.
-_AHEAD = 1
+_AHEAD = 2
 _TIGHT_WARPS = 12
 #: Rows and columns of a matrix of stmatrix.
 _MATRIX = 8
