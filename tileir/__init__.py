@@ -18,6 +18,7 @@ from .errors import (
     BytecodeError,
     CacheError,
     CompilerCrash,
+    CompileTimeout,
     ExecutionError,
     LaunchError,
     ParseError,
@@ -31,7 +32,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .api import run
     from .bytecode import read_bytecode, write_bytecode
-    from .compiler import Program, compile
+    from .compiler import Program, compile, compile_many
     from .runtime import PointerTable
     from .source import parse
 
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BytecodeError",
     "CacheError",
+    "CompileTimeout",
     "CompilerCrash",
     "ExecutionError",
     "LaunchError",
@@ -53,6 +55,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "compile",
+    "compile_many",
     "parse",
     "read_bytecode",
     "run",
@@ -64,6 +67,7 @@ _LAZY = {
     "PointerTable": ".runtime",
     "Program": ".compiler",
     "compile": ".compiler",
+    "compile_many": ".compiler",
     "parse": ".source",
     "read_bytecode": ".bytecode",
     "run": ".api",

@@ -46,6 +46,10 @@ class ToolError(TileError):
     """An external tool (ptxas, a disassembler) is missing or failed."""
 
 
+class CompileTimeout(TileError):
+    """A compilation that took longer than was allowed."""
+
+
 class CompilerCrash(TileError):
     """LLVM failed, or ended the compiler process: a bug of ours, reported as an exception.
 

@@ -66,14 +66,13 @@ def check_bytecode(data: bytes, name: str) -> None:
         shared_worker().check(data, name)
 
 
-def parse_checked_bytecode(data: bytes, name: str, context: ir.Context | None = None) -> ir.Module:
-    """The module in MLIR bytecode, on which the reader may abort; in a context of its own if none
-    is given."""
+def parse_checked_bytecode(data: bytes, name: str) -> ir.Module:
+    """The module in MLIR bytecode, on which the reader may abort."""
     from mlir import ir
 
     from .dialects import make_context
 
-    with context or make_context():
+    with make_context():
         try:
             return ir.Module.parse(data)
         except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]

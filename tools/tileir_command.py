@@ -18,6 +18,7 @@ from tileir.tools.command_line import run_tool
 
 #: Commands by name, and their modules.
 COMMANDS: dict[str, str] = {
+    "advise": "tileir.tools.advise_command",
     "cache": "tileir.tools.cache_command",
 }
 

@@ -14,11 +14,21 @@ from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options
 from tileir.errors import TileError
 
 if TYPE_CHECKING:
+    from tileir.compiler.parallel import CompilerPool, Request, compile_many
     from tileir.compiler.program import Program
 
 _programs = ProgramCache()
 
-__all__ = ["MLIR_STAGES", "STAGES", "Program", "compile", "translate"]
+__all__ = [
+    "MLIR_STAGES",
+    "STAGES",
+    "CompilerPool",
+    "Program",
+    "Request",
+    "compile",
+    "compile_many",
+    "translate",
+]
 
 
 def compile(
@@ -88,4 +98,8 @@ def __getattr__(name: str) -> Any:
         from tileir.compiler.program import Program
 
         return Program
+    if name in ("CompilerPool", "Request", "compile_many"):
+        from tileir.compiler import parallel
+
+        return getattr(parallel, name)
     raise AttributeError(f"module 'tileir.compiler' has no attribute '{name}'")

@@ -45,18 +45,33 @@ def failure_from_diagnostics(error: Any, module: Module) -> CompilerCrash:
     return _failure(first.message, str(error), module, kernel, place(first.location))
 
 
+def failure_before_llvm(code: int, said: str, name: str) -> CompilerCrash:
+    """The failure of a process that compiled the source called `name` and ended in a pass."""
+    return CompilerCrash(
+        f"the compiler process ended: {_reason(code, said)}",
+        location=name,
+        remedy="this is a bug of tileir; please report it with the source",
+        details=said,
+    )
+
+
 def failure_from_end(code: int, said: str, module: Module) -> CompilerCrash:
     """The failure of a process that ended with `code` after it had `said` something."""
-    reason = next(
-        (m[1] or m[2] for line in said.splitlines() if (m := _CRASH_LINE.match(line))), ""
-    )
-    if not reason and code < 0:
-        reason = f"signal {signal.Signals(-code).name}"
-        if code == -signal.SIGKILL:
-            reason += ", perhaps for want of memory"
     named = {name for match in _FUNCTION.finditer(said) for name in match.groups() if name}
     kernel = next((f for f in _functions(module) if _name(f) in named), None)
-    return _failure(reason or f"exit code {code}", said, module, kernel)
+    return _failure(_reason(code, said), said, module, kernel)
+
+
+def _reason(code: int, said: str) -> str:
+    """The first line of what LLVM said that tells why, or how the process ended."""
+    for line in said.splitlines():
+        match = _CRASH_LINE.match(line)
+        if match and (reason := match[1] or match[2]):
+            return reason
+    if code >= 0:
+        return f"exit code {code}"
+    how = f"signal {signal.Signals(-code).name}"
+    return f"{how}, perhaps for want of memory" if code == -signal.SIGKILL else how
 
 
 def _failure(

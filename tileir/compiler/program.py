@@ -116,19 +116,20 @@ class Program:
         return (shared_worker().run if self._isolate else run_here)(step, nvvm)
 
     def _assembled(self) -> Assembly:
+        from tileir.compiler.build import facts
+
         assembly = self._output.assembly
         if assembly is None:
-            assembly = self._timed("cubin", self._assemble)
+            with facts(self.kernels, self.options):
+                assembly = self._timed("cubin", self._assemble)
             self._output = replace(self._output, assembly=assembly)
             _tell_messages(assembly)
         return assembly
 
     def _assemble(self) -> Assembly:
-        from tileir.compiler.build import facts
         from tileir.compiler.toolchain import assemble
 
-        with facts(self.kernels, self.options):
-            return assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
+        return assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
 
     def _timed(self, stage: str, run: Callable[[], _Result]) -> _Result:
         from tileir.compiler.build import stopwatch

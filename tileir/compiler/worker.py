@@ -4,7 +4,8 @@
 
 reads requests from standard input and answers on standard output, each message a length (8 bytes,
 little endian) and a JSON header, followed by as many bytes of payload as the header says. A request
-carries a module as MLIR bytecode and the step to run; the answer, the text it gave or an error.
+carries a module and the step to run, which may be all of a compilation; the answer, what it gave or
+an error.
 
 `Worker` is the other end: it starts the process when first used and again after a crash.
 """
@@ -13,20 +14,26 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+import traceback
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from tileir import errors, trace
-from tileir.errors import CompilerCrash, ParseError, TileError, ToolError
+from tileir.errors import CompilerCrash, CompileTimeout, ParseError, TileError, ToolError
 
 if TYPE_CHECKING:
-    from tileir.ir import Context
+    from tileir.compiler.output import Output
+    from tileir.compiler.pipeline import Options
 
 #: From a module at the stage nvvm to text.
 Step = Literal["llvmir", "ptx"]
@@ -64,54 +71,103 @@ def _receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers requests until their stream ends. Each has a context of its own, made before the
-    request comes; the one before is destroyed after its answer has gone."""
-    from tileir.dialects import make_context
+    """Answers requests until their stream ends."""
+    from tileir.dialects import prepare_context
 
-    context = make_context()
+    prepare_context()
     _send(answers, {"ready": True})
     while (message := _receive(requests)) is not None:
         header, payload = message
         try:
-            answer, events = _traced_answer(header, payload, context)
-            _send(answers, {"ok": True, "events": events}, answer.encode())
+            with _recording(header["trace"]) as recorder:
+                answer, text = _answer(header, payload, answers)
+            events = trace.pack(recorder.events) if recorder else None
+            _send(answers, {**answer, "ok": True, "events": events}, text)
         except CompilerCrash as crash:
             fields = {name: getattr(crash, name) for name in _CRASH_FIELDS}
             _send(answers, {"ok": False, "crash": fields}, crash.details.encode())
         except TileError as error:
             fields = {name: getattr(error, name) for name in _ERROR_FIELDS}
             _send(answers, {"ok": False, "error": fields, "type": type(error).__name__})
-        context = make_context()
+        except Exception as error:
+            _send(
+                answers,
+                {"ok": False, "crash": _fault(error, header)},
+                traceback.format_exc().encode(),
+            )
+        prepare_context()
 
 
-def _traced_answer(
-    header: dict[str, Any], payload: bytes, context: Context
-) -> tuple[str, dict[str, Any] | None]:
-    """The answer, and the slices of the work if the caller wants them."""
-    if not header["trace"]:
-        return _answer(header, payload, context), None
-    with trace.recording() as recorder:
-        answer = _answer(header, payload, context)
-    return answer, trace.pack(recorder.events)
+def _fault(error: Exception, header: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the CompilerCrash that an exception of our own code becomes."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return {
+        "reason": f"internal error: {type(error).__name__}: {error} "
+        f"({where.filename}:{where.lineno})",
+        "location": header.get("name"),
+        "remedy": "this is a bug of tileir; please report it",
+    }
 
 
-def _answer(header: dict[str, Any], payload: bytes, context: Context) -> str:
-    if header["step"] != "check":
-        return run_here(header["step"], payload, context)
-    from tileir.mlir_parser import parse_checked_bytecode
-
-    parse_checked_bytecode(payload, header["name"], context)
-    return ""
+def _recording(wanted: bool) -> AbstractContextManager[trace.Recorder | None]:
+    return trace.recording() if wanted else contextlib.nullcontext()
 
 
-def run_here(step: Step, module: bytes, context: Context | None = None) -> str:
+def _answer(
+    header: dict[str, Any], payload: bytes, answers: IO[bytes]
+) -> tuple[dict[str, Any], bytes]:
+    """What an answer says, and its payload. A whole compilation first sends the module that LLVM
+    gets, should LLVM end this process."""
+    if header["step"] == "check":
+        from tileir.mlir_parser import parse_checked_bytecode
+
+        parse_checked_bytecode(payload, header["name"])
+        return {}, b""
+    if header["step"] == "compile":
+
+        def to_ptx(nvvm: bytes) -> str:
+            _send(answers, {"stage": "nvvm"}, nvvm)
+            return run_here("ptx", nvvm)
+
+        return _compile(header, payload, to_ptx)
+    return {}, run_here(header["step"], payload).encode()
+
+
+def _compile(
+    header: dict[str, Any], payload: bytes, to_ptx: Callable[[bytes], str]
+) -> tuple[dict[str, Any], bytes]:
+    from tileir.compiler.build import build
+    from tileir.compiler.pipeline import Options
+    from tileir.source import parse
+
+    options = Options(**header["options"])
+    output = build(parse(payload, name=header["name"]), options, to_ptx)
+    return assembled(output, options, header["ptxas"]).pack()
+
+
+def assembled(output: Output, options: Options, ptxas: str | None) -> Output:
+    """The output with machine code, if there is a ptxas."""
+    from tileir.compiler.build import facts, stopwatch
+    from tileir.compiler.toolchain import assemble, find_tool
+
+    try:
+        find_tool("ptxas", ptxas)
+    except ToolError:
+        return output
+    timings = dict(output.timings)
+    with facts((info.name for info in output.kernels), options), stopwatch(timings, "cubin"):
+        assembly = assemble(output.ptx, options.target, options.opt_level, ptxas)
+    return dataclasses.replace(output, assembly=assembly, timings=timings)
+
+
+def run_here(step: Step, module: bytes) -> str:
     """Runs a step on a module given as MLIR bytecode, in this process. Raises CompilerCrash."""
     from tileir.compiler import codegen
     from tileir.mlir_parser import parse_checked_bytecode
 
     run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
     with trace.slice("read module"):
-        parsed = parse_checked_bytecode(module, "<nvvm>", context)
+        parsed = parse_checked_bytecode(module, "<nvvm>")
     with trace.slice("LLVM", step=step), parsed.context:
         return run(parsed)
 
@@ -119,7 +175,17 @@ def run_here(step: Step, module: bytes, context: Context | None = None) -> str:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what LLVM prints must not mix with the answers
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     serve(sys.stdin.buffer, answers)
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process and what it has started soon after its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 # ---- the other end -------------------------------------------------------------------------------
@@ -134,6 +200,10 @@ class _Ended(Exception):
         self.said = said
 
 
+class _Stopped(_Ended):
+    """We ended the process because it took too long, or because nobody wants its answer."""
+
+
 class Worker:
     """One worker process. Calls from several threads take turns."""
 
@@ -141,6 +211,8 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_ready = False
         self._said: IO[bytes] | None = None
+        self._was_stopped = False
+        self._is_unwanted = False
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -160,6 +232,36 @@ class Worker:
                 self._blame(step, module)
             raise
 
+    def compile(
+        self, source: bytes, name: str, options: Options, ptxas: str | None, patience: float | None
+    ) -> Output:
+        """Compiles text or bytecode called `name`, up to machine code if there is a ptxas.
+
+        Raises a TileError: CompileTimeout where it takes longer than `patience` seconds,
+        CompilerCrash where the process ends, and what `tileir.compile` raises.
+        """
+        from tileir.compiler.output import Output
+
+        request = {
+            "step": "compile", "name": name, "options": dataclasses.asdict(options),
+            "ptxas": ptxas,
+        }  # fmt: skip
+        stages: list[bytes] = []
+        try:
+            return Output.unpack(*self._call(request, source, patience, on_stage=stages.append))
+        except CompilerCrash as crash:
+            if crash.kernel is None and stages:
+                self._blame("ptx", stages[-1])
+            raise
+        except _Stopped:
+            if self._is_unwanted:
+                raise TileError("the compilation was cancelled") from None
+            raise CompileTimeout(
+                f"compiling took longer than {patience:g} s", location=name
+            ) from None
+        except _Ended as end:
+            raise _crash(end, stages[-1] if stages else None, name) from None
+
     def check(self, data: bytes, name: str) -> None:
         """Reads MLIR bytecode. Raises ParseError or VerificationError."""
         try:
@@ -171,9 +273,9 @@ class Worker:
         self, step: Step, module: bytes, meanwhile: Callable[[], object] = lambda: None
     ) -> str:
         try:
-            return self._call({"step": step}, module, meanwhile=meanwhile)
+            return self._call({"step": step}, module, meanwhile=meanwhile)[1].decode()
         except _Ended as end:
-            raise _crash(end, module) from None
+            raise _crash(end, module, "<nvvm>") from None
 
     def _blame(self, step: Step, module: bytes) -> None:
         """Runs a step on each of several kernels alone, until one fails."""
@@ -188,13 +290,15 @@ class Worker:
         payload: bytes,
         patience: float | None = None,
         meanwhile: Callable[[], object] = lambda: None,
-    ) -> str:
+        on_stage: Callable[[bytes], object] = lambda module: None,
+    ) -> tuple[dict[str, Any], bytes]:
         """The answer to a request. Raises the TileError that is the answer, or _Ended, also where
         there is none after `patience` seconds."""
         with self._lock:
             try:
+                self._get_ready()
                 with self._watched(patience):
-                    header, answer = self._ask(request, payload, meanwhile)
+                    header, answer = self._ask(request, payload, meanwhile, on_stage)
             except BaseException:
                 # Whatever interrupted us (Ctrl-C, say): a late answer must not meet the next
                 # question.
@@ -203,7 +307,7 @@ class Worker:
         if header["ok"]:
             if header["events"]:
                 trace.merge(header["events"])
-            return answer.decode()
+            return header, answer
         if "crash" in header:
             raise CompilerCrash(**header["crash"], details=answer.decode())
         raise getattr(errors, header["type"])(**header["error"])
@@ -214,7 +318,7 @@ class Worker:
         if patience is None:
             yield
             return
-        timer = threading.Timer(patience, self._running().kill)
+        timer = threading.Timer(patience, self._end_process)
         timer.daemon = True
         timer.start()
         try:
@@ -223,26 +327,33 @@ class Worker:
             timer.cancel()
 
     def _ask(
-        self, request: dict[str, Any], payload: bytes, meanwhile: Callable[[], object]
+        self,
+        request: dict[str, Any],
+        payload: bytes,
+        meanwhile: Callable[[], object],
+        on_stage: Callable[[bytes], object],
     ) -> tuple[dict[str, Any], bytes]:
         process = self._running()
         assert process.stdin and process.stdout and self._said
-        if not self._is_ready:
-            self._await(process)
         before = self._said.seek(0, os.SEEK_END)
         try:
             _send(process.stdin, {**request, "trace": trace.is_on()}, payload)
             meanwhile()
             answer = _receive(process.stdout)
+            while answer and "stage" in answer[0]:
+                on_stage(answer[1])
+                answer = _receive(process.stdout)
         except BrokenPipeError:
             answer = None
         if answer is None:
-            raise _Ended(process.wait(), self._words(before))
+            kind = _Stopped if self._was_stopped else _Ended
+            raise kind(process.wait(), self._words(before))
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._kill()
+            self._was_stopped = False
             # A file, since nobody would empty a pipe.
             self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed by _kill)
             command = [sys.executable, "-m", "tileir.compiler.worker"]
@@ -253,16 +364,24 @@ class Worker:
                     stdout=subprocess.PIPE,
                     stderr=self._said,
                     env=_environment(),
+                    process_group=0,  # Ctrl-C is for us; and it ends with what it has started
                 )
             except OSError as error:
                 raise _no_worker(str(error)) from None
         return self._process
 
-    def _await(self, process: subprocess.Popen[bytes]) -> None:
+    def _get_ready(self) -> None:
         """Waits until the process answers."""
+        process = self._running()
+        if self._is_unwanted:
+            raise _Stopped(0, "")
+        if self._is_ready:
+            return
         assert process.stdout
         if _receive(process.stdout) is None:
             code = process.wait()
+            if self._was_stopped:
+                raise _Stopped(code, "")
             lines = self._words(0).strip().splitlines()
             raise _no_worker(lines[-1] if lines else f"exit code {code}")
         self._is_ready = True
@@ -278,7 +397,7 @@ class Worker:
         process, self._process = self._process, None
         self._is_ready = False
         if process is not None:
-            process.kill()
+            _kill_group(process)
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
@@ -287,6 +406,17 @@ class Worker:
         if self._said is not None:
             self._said.close()
             self._said = None
+
+    def abandon(self) -> None:
+        """Ends the process while another thread waits for it, for good."""
+        self._is_unwanted = True
+        self._end_process()
+
+    def _end_process(self) -> None:
+        self._was_stopped = True
+        process = self._process
+        if process is not None:
+            _kill_group(process)
 
     def stop(self) -> None:
         """Ends the process, if it runs."""
@@ -300,6 +430,12 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends a worker and the ptxas that it may have started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _no_worker(reason: str) -> ToolError:
     return ToolError(
         f"cannot start the compiler process '{sys.executable} -m tileir.compiler.worker': {reason}",
@@ -307,11 +443,14 @@ def _no_worker(reason: str) -> ToolError:
     )
 
 
-def _crash(end: _Ended, module: bytes) -> CompilerCrash:
-    from tileir.compiler.crash import failure_from_end
+def _crash(end: _Ended, module: bytes | None, name: str) -> CompilerCrash:
+    """What the end of the process means; `module` is what LLVM got, if it was so far."""
+    from tileir.compiler.crash import failure_before_llvm, failure_from_end
     from tileir.dialects import make_context
     from tileir.ir import Module
 
+    if module is None:
+        return failure_before_llvm(end.code, end.said, name)
     with make_context():
         return failure_from_end(end.code, end.said, Module.parse(module))
 
