@@ -208,8 +208,8 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch:
         "cache on disk: 1 found, 0 not found\n"
         "\n"
         "what to do\n"
-        "1. mm: 2 specialisations differ only in the constant `N` (1, 2); where it decides no shape "
-        "of a\n   tile, take `ct.Constant` off and pass it as a number (saves 100 ms)\n"
+        "1. mm: 2 specialisations differ only in the constant `N` (1, 2); where it decides no "
+        "shape of a\n   tile, take `ct.Constant` off and pass it as a number (saves 100 ms)\n"
     )
     assert main(["advise", "--json", str(file)]) == 0
     (only,) = json.loads(capsys.readouterr().out)
