@@ -7,6 +7,7 @@ import ast
 import difflib
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -101,41 +102,48 @@ def _attempt(self: Interpreter, node: ast.AST, function: Callable[..., Any], *op
         raise TileValueError(text) from None
 
 
+_OWN_FOLDER = str(Path(__file__).parent)
+
+
 def _raised_inside(error: BaseException) -> bool:
-    """Whether an exception came from within our own code, two calls down from `_attempt`."""
+    """Whether an exception came from within our own code, which should not happen."""
     trace = error.__traceback__
-    return trace is not None and trace.tb_next is not None
+    assert trace is not None
+    if trace.tb_next is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER)
 
 
-def _power(base: Any, exponent: Any) -> Any:
-    integers = type(base) is int and type(exponent) is int
-    if integers and base.bit_length() * exponent > _MAX_BITS:
+def _check_size(operation: type[ast.operator], left: Any, right: Any) -> None:
+    """Refuses constants that Python would compute for ages, or not at all."""
+    bits = 0
+    if type(left) is int and type(right) is int:
+        if operation is ast.Pow:
+            bits = left.bit_length() * right
+        elif operation is ast.LShift:
+            bits = left.bit_length() + right
+    if bits > _MAX_BITS:
         raise TileValueError(f"the constant has more than {_MAX_BITS} bits")
-    return operator.pow(base, exponent)
+    if operation is ast.Mult:
+        for sequence, count in ((left, right), (right, left)):
+            if isinstance(sequence, (tuple, str)) and type(count) is int and count > _MAX_REPEATS:
+                raise TileValueError(f"a {type(sequence).__name__} repeated {count} times")
 
 
-def _shift_left(value: Any, count: Any) -> Any:
-    if type(value) is int and type(count) is int and value.bit_length() + count > _MAX_BITS:
-        raise TileValueError(f"the constant has more than {_MAX_BITS} bits")
-    return operator.lshift(value, count)
-
-
-def _multiply(left: Any, right: Any) -> Any:
-    for sequence, count in ((left, right), (right, left)):
-        if isinstance(sequence, (tuple, str)) and type(count) is int and count > _MAX_REPEATS:
-            raise TileValueError(f"a {type(sequence).__name__} repeated {count} times")
-    return operator.mul(left, right)
-
+#: Operators that can make large constants of small ones.
+_GROWING = frozenset({ast.Pow, ast.LShift, ast.Mult})
 
 BINARY: dict[type[ast.operator], tuple[Callable[[Any, Any], Any], str]] = {
     ast.Add: (operator.add, "__add__"),
     ast.Sub: (operator.sub, "__sub__"),
-    ast.Mult: (_multiply, "__mul__"),
+    ast.Mult: (operator.mul, "__mul__"),
     ast.Div: (operator.truediv, "__truediv__"),
     ast.FloorDiv: (operator.floordiv, "__floordiv__"),
     ast.Mod: (operator.mod, "__mod__"),
-    ast.Pow: (_power, "__pow__"),
-    ast.LShift: (_shift_left, "__lshift__"),
+    ast.Pow: (operator.pow, "__pow__"),
+    ast.LShift: (operator.lshift, "__lshift__"),
     ast.RShift: (operator.rshift, "__rshift__"),
     ast.BitOr: (operator.or_, "__or__"),
     ast.BitXor: (operator.xor, "__xor__"),
@@ -171,6 +179,9 @@ def apply_binary(
         if own is not None:
             self.frame.node = node
             return self.call(own[0], own[1])
+    if operation in _GROWING:
+        self.frame.node = node
+        _check_size(operation, left, right)
     return _attempt(self, node, function, left, right)
 
 

@@ -86,9 +86,10 @@ def jump(self: Interpreter, signal: Signal) -> None:
         )
     if signal is Signal.RETURN:
         scope = next((each for each in reversed(frame.loops) if isinstance(each, LoopScope)), None)
-    depth = scope.num_contexts if isinstance(scope, LoopScope) else 0
-    static.exit_contexts(self, depth)
-    if signal is Signal.RETURN and frame.caller is None:
+    ends_kernel = signal is Signal.RETURN and frame.caller is None
+    within_loop = isinstance(scope, LoopScope) and not ends_kernel
+    static.exit_contexts(self, scope.num_contexts if within_loop else 0)
+    if ends_kernel:
         for each in frame.loops:
             if isinstance(each, LoopScope):
                 each.returns = True

@@ -300,12 +300,22 @@ def iterate(self: Interpreter, node: ast.AST, value: Any) -> tuple[Any, ...]:
                 remedy="loop with `for i in range(...)`",
             )
         value = known
-    if isinstance(value, RuntimeValue) or not hasattr(value, "__iter__"):
+    try:
+        if isinstance(value, RuntimeValue):
+            raise TypeError
+        iterator = iter(value)
+    except TypeError:
         raise TileTypeError(
             f"{describe(value)} cannot be iterated",
             remedy="loop over range(...) and load or extract what belongs to each round",
-        )
-    values = tuple(itertools.islice(iter(value), MAX_ROUNDS + 1))
+        ) from None
+    try:
+        values = tuple(itertools.islice(iterator, MAX_ROUNDS + 1))
+    except (TileError, RecursionError):
+        raise
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise TileStaticEvalError(f"iterating over {describe(value)} raised {text}") from error
     if len(values) > MAX_ROUNDS:
         raise TileValueError(
             f"more than {MAX_ROUNDS} rounds would be unrolled",

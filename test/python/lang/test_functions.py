@@ -403,3 +403,34 @@ def test_constant_arguments():
 
 def test_state_goes_round():
     check(dataclasses, np.arange(100, 132, dtype=np.int32), np.full(64, -1, np.int32), 5)
+
+
+@ct.kernel
+def return_from_loop_in_with(out, n):
+    with undone(out, 0):
+        for i in range(5):
+            with undone(out, 1):
+                if i == n:
+                    return
+            ct.store(out, (2 + i,), i)
+    ct.store(out, (9,), 1)
+
+
+def leaves_loop_in_with(out, n):
+    with undone(out, 0):
+        for i in range(5):
+            with undone(out, 1):
+                if i == n:
+                    return i * 10
+    return -5
+
+
+@ct.kernel
+def helper_returns_from_loop_in_with(out, n):
+    ct.store(out, (3,), leaves_loop_in_with(out, n))
+
+
+@pytest.mark.parametrize("n", [0, 3, 8])
+def test_all_contexts_are_left(n):
+    check(return_from_loop_in_with, out(), n)
+    check(helper_returns_from_loop_in_with, out(), n)
