@@ -5,6 +5,7 @@
 writes `cases.tileir` and `report.json` (per kernel: compile time, registers, spills, shared
 memory, or the error) to the output folder.  `run_cases.py` launches the bundle.
 
+With --language the kernels' source is compiled by our own front end, with only the import changed.
 With --tileiras the code comes from NVIDIA's compiler (nvidia-cuda-tileiras): that tells a fault of
 the launcher or of a case from one of our compiler.
 """
@@ -37,6 +38,16 @@ def by_tileir(case: KernelCase, options: argparse.Namespace) -> Any:
     )
 
 
+def by_language(case: KernelCase, options: argparse.Namespace) -> Any:
+    """The kernel's source with only its import changed, compiled by us."""
+    from language_cases import language_cases, traced
+
+    module = traced(language_cases()[case.name])
+    return tileir.compile(
+        module, options.target, options.opt_level, launch=options.launch, cache=False
+    )
+
+
 def by_tileiras(case: KernelCase, options: argparse.Namespace) -> Any:
     """The case's program, compiled by NVIDIA: launched with one thread, the driver knows better."""
     tool = next(Path(root) / "bin" / "tileiras" for root in import_module("nvidia.cu13").__path__)
@@ -62,7 +73,7 @@ def compile_case(name: str, options: argparse.Namespace) -> tuple[Any, dict[str,
     case = load_case(name)
     start = time.perf_counter()
     try:
-        program = (by_tileiras if options.tileiras else by_tileir)(case, options)
+        program = options.maker(case, options)
         assert program.cubin, "a cubin was made"  # registers are known only then
         info = program.kernels[case.symbol]
     except tileir.TileError as error:
@@ -90,7 +101,15 @@ def main() -> int:
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--launch", choices=("plain", "managed"), default="plain")
     parser.add_argument("--opt-level", type=int, choices=range(4), default=3)
-    parser.add_argument("--tileiras", action="store_true", help="compile with NVIDIA's compiler")
+    parser.set_defaults(maker=by_tileir)
+    parser.add_argument(
+        "--tileiras", dest="maker", action="store_const", const=by_tileiras,
+        help="compile with NVIDIA's compiler",
+    )  # fmt: skip
+    parser.add_argument(
+        "--language", dest="maker", action="store_const", const=by_language,
+        help="compile the source of the kernels, by our front end",
+    )  # fmt: skip
     parser.add_argument("--only", default="", help="cases whose name contains this")
     options = parser.parse_args()
     folder = Path(options.folder)

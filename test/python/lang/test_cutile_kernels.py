@@ -6,10 +6,8 @@ that cuda.tile itself exports for them lies, too.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,31 +20,14 @@ from tileir import interp
 DATA = Path(__file__).parents[2] / "data" / "kernels"
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from kernel_cases import load_case  # noqa: E402
+from language_cases import language_cases, traced  # noqa: E402
 
 NAMES = sorted(path.stem for path in DATA.glob("*.tilebc"))
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
-    """The cases of test/data/kernels/source by name."""
-    folder = tmp_path_factory.mktemp("kernels")
-    for source in (DATA / "source").glob("*.py"):
-        (folder / source.name).write_text(source.read_text().replace("cuda.tile", "tileir.lang"))
-    modules = {name: sys.modules.pop(name, None) for name in ("common", "kernels")}
-    sys.path.insert(0, str(folder))
-    try:
-        yield {case["name"]: case for case in importlib.import_module("kernels").cases()}
-    finally:
-        sys.path.remove(str(folder))
-        for name, module in modules.items():
-            sys.modules.pop(name, None)
-            if module is not None:
-                sys.modules[name] = module
-
-
-def traced(case: dict[str, Any]) -> Any:
-    signature = case["signature"]
-    return case["kernel"].trace(signature.signature, symbol=signature.symbol)
+def cases() -> dict[str, dict[str, Any]]:
+    return language_cases()
 
 
 def histogram(module: Any) -> Counter[str]:
