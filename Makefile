@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 NATIVE := $(shell find dialects tileir/runtime/native -name '*.td' -o -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
 
 .DELETE_ON_ERROR:
-.PHONY: install demo test test-all lint docs bench-compile clean
+.PHONY: install demo test test-all lint docs bench-compile bench-launch clean
 
 install: $(INSTALLED)
 
@@ -51,6 +51,12 @@ docs: $(INSTALLED)
 
 bench-compile: $(INSTALLED)
 	$(BIN)/python benchmarks/compile_time.py
+
+# Compiles for the measurement, which `benchmarks/launch.py run out/launch` makes; here if there is a
+# GPU, else on a machine that has one.
+bench-launch: $(INSTALLED)
+	$(BIN)/python benchmarks/launch.py build out/launch
+	if command -v nvidia-smi > /dev/null; then $(BIN)/python benchmarks/launch.py run out/launch; fi
 
 clean:
 	rm -rf $(VENV) build out dist .pytest_cache .ruff_cache
