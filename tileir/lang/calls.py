@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import difflib
 import enum
 import functools
 import importlib
 import inspect
 import itertools
+import re
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, is_dataclass
@@ -102,7 +104,7 @@ def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[
         raise
     except TypeError as error:
         if _is_about_arguments(error):
-            remedy = elsewhere.keyword(error)
+            remedy = elsewhere.keyword(error) or _similar_keyword(function, error)
             raise TileTypeError(_about_arguments(function, error), remedy=remedy) from None
         if ours:
             raise
@@ -205,6 +207,18 @@ def _about_arguments(function: Any, error: TypeError) -> str:
         for parameter in signature.parameters.values()
     ]
     return f"{error}; it is {name}{inspect.Signature(bare)}"
+
+
+def _similar_keyword(function: Any, error: TypeError) -> str | None:
+    """A parameter whose name is close to one that does not exist."""
+    match = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    if match is None:
+        return None
+    with contextlib.suppress(TypeError, ValueError):
+        names = list(inspect.signature(function).parameters)
+        close = difflib.get_close_matches(match[1], names, 1)
+        return f"did you mean '{close[0]}'?" if close else None
+    return None
 
 
 class _Default(str):
