@@ -99,15 +99,15 @@ Outcome Arguments::add(PyObject *value, const ParameterRule &rule, int depth) {
   }
   if (value == Py_None)
     return constant(value, depth);
-  const Form *form = formOf(type);
-  if (!form)
+  Form form;
+  if (!formOf(type, form))
     return Outcome::Raised;
-  switch (form->kind) {
+  switch (form.kind) {
   case Form::Exchange:
   case Form::Capsule:
   case Form::Dlpack:
   case Form::Interface:
-    return array(value, *form, rule.array);
+    return array(value, form, rule.array);
   case Form::Integer:
     return number(value, rule);
   case Form::Real:
@@ -295,11 +295,11 @@ Outcome Arguments::list(PyObject *value, const ArrayRule &rule) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     // Reading an array may run Python code, which may change the list.
     Ref item(PySequence_GetItem(value, i));
-    const Form *form = item ? formOf(Py_TYPE(item.get())) : nullptr;
-    if (!form)
+    Form form;
+    if (!item || !formOf(Py_TYPE(item.get()), form))
       return Outcome::Raised;
     ArrayView other, &view = i ? other : first;
-    Outcome outcome = read(item.get(), *form, rule, view);
+    Outcome outcome = read(item.get(), form, rule, view);
     if (outcome != Outcome::Ok)
       return outcome;
     Facts facts{};

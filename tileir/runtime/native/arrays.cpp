@@ -64,24 +64,32 @@ void setFormOf(PyObject *callable) {
   forgetForms();
 }
 
-const Form *formOf(PyTypeObject *type) {
+bool formOf(PyTypeObject *type, Form &form) {
   auto found = forms.find(type);
-  if (found != forms.end())
-    return &found->second;
+  if (found != forms.end()) {
+    form = found->second;
+    return true;
+  }
   auto *object = reinterpret_cast<PyObject *>(type);
   Ref answer(PyObject_CallFunctionObjArgs(formCallable, object, nullptr));
   int kind;
   PyObject *detail;
   if (!answer || !PyArg_ParseTuple(answer.get(), "iO", &kind, &detail))
-    return nullptr;
-  Form form;
+    return false;
+  form = Form();
   form.kind = static_cast<Form::Kind>(kind);
   if (!complete(form, detail))
     form = Form{Form::Dlpack, nullptr, nullptr};
   if (forms.size() >= MOST_FORMS)
     forgetForms();
-  Py_INCREF(object);
-  return &(forms[type] = form);
+  auto [place, isNew] = forms.emplace(type, form);
+  if (isNew) {
+    Py_INCREF(object);
+  } else { // somebody was faster while Python ran
+    Py_XDECREF(form.callable);
+    form = place->second;
+  }
+  return true;
 }
 
 namespace {
@@ -220,8 +228,10 @@ Outcome readArray(PyObject *object, const Form &form, uint64_t stream, ArrayView
       return ownerRaised();
     return fromTensor(tensor, view);
   }
-  case Form::Capsule:
-    return fromCapsule(Ref(PyObject_CallFunctionObjArgs(form.callable, object, nullptr)), view);
+  case Form::Capsule: {
+    Ref callable = Ref::borrow(form.callable);
+    return fromCapsule(Ref(PyObject_CallFunctionObjArgs(callable.get(), object, nullptr)), view);
+  }
   case Form::Dlpack:
     return fromDlpack(object, stream, view);
   case Form::Interface:

@@ -42,11 +42,11 @@ struct Form {
   using Fill = int (*)(void *object, DLTensor *result);
   Kind kind = Other;
   Fill fill = nullptr;          // of Exchange
-  PyObject *callable = nullptr; // of Capsule
+  PyObject *callable = nullptr; // of Capsule; valid until Python code runs
 };
 
-// The form of a type; null with a Python exception set.
-const Form *formOf(PyTypeObject *type);
+// Finds the form of a type. False with a Python exception set.
+bool formOf(PyTypeObject *type, Form &form);
 // Sets what decides on new types: a callable from type to (kind, detail).
 void setFormOf(PyObject *callable);
 

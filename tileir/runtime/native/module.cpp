@@ -45,11 +45,11 @@ PyObject *array(PyObject *, PyObject *args) {
   unsigned long long stream;
   if (!PyArg_ParseTuple(args, "OK", &object, &stream))
     return nullptr;
-  const Form *form = formOf(Py_TYPE(object));
-  if (!form)
+  Form form;
+  if (!formOf(Py_TYPE(object), form))
     return nullptr;
   ArrayView view;
-  Outcome outcome = readArray(object, *form, stream, view);
+  Outcome outcome = readArray(object, form, stream, view);
   if (outcome == Outcome::Raised)
     return nullptr;
   if (outcome == Outcome::Other)
