@@ -47,13 +47,13 @@ public:
 
 private:
   static constexpr int MAX_RANK = 5;
-  static constexpr size_t SLOTS = 64;
   // Address, dimensions, byte strides and box, all that differs between launches.
   using Numbers = uint64_t[1 + MAX_RANK + (MAX_RANK - 1) + MAX_RANK];
-  struct Slot {
-    bool used;
-    Numbers numbers;
-    EncodedMap map;
+  static constexpr size_t SETS = 16, WAYS = 4;
+  struct Set {
+    size_t used;
+    Numbers numbers[WAYS];
+    EncodedMap maps[WAYS];
   };
 
   LaunchResult encode(const Numbers &numbers, EncodedMap &map) const;
@@ -62,7 +62,7 @@ private:
   Expression offset;
   std::vector<Expression> dims, strides, box;
   uint32_t steps[MAX_RANK];
-  std::unique_ptr<Slot[]> slots;
+  std::unique_ptr<Set[]> sets;
 };
 
 // A hidden parameter: a tensor map, a number, or memory of the launcher's.

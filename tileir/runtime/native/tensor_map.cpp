@@ -59,19 +59,21 @@ LaunchResult TensorMaps::get(const Environment &environment, EncodedMap &map) {
   if (!valid)
     return {Failure::Recipe};
 
-  if (!slots)
-    slots.reset(new Slot[SLOTS]());
-  Slot &slot = slots[hash % SLOTS];
-  if (!slot.used || memcmp(slot.numbers, numbers, sizeof numbers) != 0) {
-    slot.used = false;
-    LaunchResult result = encode(numbers, slot.map);
-    if (result.failure != Failure::None)
-      return result;
-    memcpy(slot.numbers, numbers, sizeof numbers);
-    slot.used = true;
+  if (!sets)
+    sets.reset(new Set[SETS]());
+  Set &set = sets[hash % SETS];
+  for (size_t way = 0; way < WAYS && way < set.used; ++way)
+    if (memcmp(set.numbers[way], numbers, sizeof numbers) == 0) {
+      map = set.maps[way]; // a copy: another thread may want the place before the driver reads it
+      return {};
+    }
+  LaunchResult result = encode(numbers, map);
+  if (result.failure == Failure::None) {
+    size_t way = set.used++ % WAYS; // the oldest
+    memcpy(set.numbers[way], numbers, sizeof numbers);
+    set.maps[way] = map;
   }
-  map = slot.map; // a copy: another thread may want the slot before the driver has read the map
-  return {};
+  return result;
 }
 
 LaunchResult TensorMaps::encode(const Numbers &numbers, EncodedMap &map) const {
