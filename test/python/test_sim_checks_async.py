@@ -135,14 +135,6 @@ def test_barriers_with_different_counts():
     planted(body, "64", "96", match, threads=64)
 
 
-def test_arriving_again_before_the_others():
-    """The second arrival of warp 1 would stand for warp 0, and what comes next would be off."""
-    body = """setp.eq.u32 %p, %w, 0; @%p bra A; bar.arrive 1, 64; bar.sync %%, 64; bra B;
-        A: bar.sync 2, 64; bar.sync 1, 64; B:"""
-    match = "a thread arrives again at barrier 1, which has not been complete since its bar.arrive"
-    planted(body, "2", "1", match, threads=64)
-
-
 def test_barriers_that_some_never_reach():
     body = "setp.eq.u32 %p, %w, %%; @%p bra A; bar.sync 1, 96; A:"
     match = (

@@ -6,6 +6,7 @@
     uninitialised   values nobody wrote that decide what a kernel does
     swizzles        matrices that wgmma reads with another swizzle than they were written with
     barriers        barriers with different counts of threads
+    arrivals        threads that arrive twice at a barrier, perhaps in one phase
     mbarriers       mbarriers overwritten, used before others know them, or with too many bytes
     tensor_maps     maps that kernels make, used before they are finished, or overwritten too early
     exits           blocks that end while asynchronous operations still need them
@@ -21,6 +22,7 @@ from ...errors import LaunchError
 from ..observer import Observer
 from ..order.accesses import Accesses
 from ..order.happens_before import HappensBefore
+from .arrivals import Arrivals
 from .barriers import BarrierCounts
 from .exits import Exits
 from .mbarriers import MbarrierRules
@@ -32,8 +34,8 @@ from .tensor_maps import TensorMaps
 from .uninitialised import Uninitialised
 
 NAMES = (
-    "races", "proxies", "registers", "uninitialised", "swizzles", "barriers", "mbarriers",
-    "tensor_maps", "exits",
+    "races", "proxies", "registers", "uninitialised", "swizzles", "barriers", "arrivals",
+    "mbarriers", "tensor_maps", "exits",
 )  # fmt: skip
 
 
@@ -56,11 +58,12 @@ def make_checks(chosen: bool | Iterable[str]) -> list[Observer]:
         "uninitialised": Uninitialised(),
         "swizzles": Swizzles(),
         "barriers": BarrierCounts(),
+        "arrivals": Arrivals(order),
         "mbarriers": MbarrierRules(order),
         "tensor_maps": TensorMaps(order),
         "exits": Exits(order),
     }
     observers = list(dict.fromkeys(found[name] for name in NAMES if name in names))
-    ordered = {"races", "proxies", "mbarriers", "tensor_maps", "exits"} & set(names)
+    ordered = {"races", "proxies", "arrivals", "mbarriers", "tensor_maps", "exits"} & set(names)
     # Whoever asks for the order comes in front: a release makes known what came before it.
     return [*observers, order] if ordered else observers

@@ -32,8 +32,6 @@ class Barriers:
         shape = (launch.slot_count, COUNT)
         self._arrived = np.zeros(shape, np.int64)
         self._expected = np.full(shape, -1, np.int64)
-        #: the lanes of each warp that have arrived since the barrier was complete
-        self._lanes = np.zeros((*shape, launch.warps_per_block, 32), bool)
         self._votes = np.zeros((*shape, 2), np.int64)
         self.outcome = np.zeros((*shape, 2), np.int64)
         self._waiting: dict[Any, tuple[Cohort, Array, Instruction]] = {}
@@ -61,7 +59,6 @@ class Barriers:
         self._arrived[slot] = 0
         self._expected[slot] = -1
         self._votes[slot] = 0
-        self._lanes[slot] = False
 
     def arrive(
         self,
@@ -86,7 +83,6 @@ class Barriers:
             self._launch.watch.barrier_arrived(
                 BarrierArrival(number, wanted, waits, "acq_rel", site, w.warps, w.mask)
             )
-        self._note_lanes(w, number, site)
         np.add.at(self._arrived, (slots, number), 32)
         self._expected[slots, number] = _ALL if expected is None else expected
         if vote is not None:
@@ -104,22 +100,6 @@ class Barriers:
         self._keep(w, through, number, site, following)
         self._release(complete)
         return False
-
-    def _note_lanes(self, w: Cohort, number: Array, site: Instruction) -> None:
-        """A thread that arrives twice stands for another, which the barrier then does not wait for:
-        its next phase starts with what was left."""
-        place = (w.slots, number, w.warps % self._launch.warps_per_block)
-        again = self._lanes[place] & w.active
-        if again.any():
-            row, lane = np.argwhere(again)[0]
-            raise ThreadFault(
-                f"a thread arrives again at barrier {number[row]}, which has not been complete "
-                "since its bar.arrive",
-                "use another barrier for what comes next",
-                thread=int(w.warps[row]) * 32 + int(lane),
-                at=site,
-            )
-        self._lanes[place] |= w.active
 
     def _keep(
         self, w: Cohort, through: Array, number: Array, site: Instruction, following: int
@@ -176,7 +156,6 @@ class Barriers:
         self._arrived[slots, numbers] = 0
         self._expected[slots, numbers] = -1
         self._votes[slots, numbers] = 0
-        self._lanes[slots, numbers] = False
         if self._launch.watch:
             for slot, number in zip(slots.tolist(), numbers.tolist(), strict=True):
                 self._launch.watch.barrier_completed(slot, number)

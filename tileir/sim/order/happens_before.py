@@ -8,6 +8,7 @@ for it: a group of cp.async or bulk copies or of wgmma products, or a phase of a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,25 @@ if TYPE_CHECKING:
 _BARRIERS = 17  # keys of a slot: 16 barriers, and that of its cluster in front
 _COPIES = "cp.async"
 _PROXY_USERS = ("cp.async.bulk", "cp.reduce.async.bulk", "wgmma")
+
+
+@dataclass(slots=True)
+class Meeting:
+    """A barrier of a block or cluster: what those who have arrived told (`told`, None before the
+    first), the row of the last complete phase.
+
+    If somebody follows its completions, `column` stands for them; epochs count them.
+    """
+
+    column: int | None = None
+    told: Gathered | None = None
+    completed: int = 0
+    done: int = NOTHING
+
+    @property
+    def epoch(self) -> int:
+        """That of the completion of the phase in progress."""
+        return self.completed + 1
 
 
 @dataclass(slots=True)
@@ -68,18 +88,20 @@ class HappensBefore(Observer):
         self.phases: dict[int, Phases] = {}
         self.operations = Operations(self.knowledge, self.phases)
         self.locations = Locations(self.knowledge)
-        self._open: dict[int, Gathered] = {}
-        self._done: dict[int, int] = {}
+        self._meetings: defaultdict[int, Meeting] = defaultdict(Meeting)
         self._epochs_used: dict[int, int] = {}
         self.knowledge.clocks.roots.append(self._rows_in_use)
 
     def _rows_in_use(self) -> list[Any]:
-        return [list(self._done.values()), [one.done for one in self.phases.values()]]
+        return [[one.done for one in (*self._meetings.values(), *self.phases.values())]]
 
     def block_started(self, slot: int, block: tuple[int, int, int]) -> None:
         stride = self.launch.shared.stride
         for offset in [o for o in self.phases if o // stride == slot]:
             del self.phases[offset]
+        for key in range(slot * _BARRIERS, (slot + 1) * _BARRIERS):
+            if key in self._meetings:
+                self._meetings[key].told = None
         self.knowledge.start_block(slot, block)
         self.operations.start_block(slot)
         self.locations.start_block(slot)
@@ -97,6 +119,15 @@ class HappensBefore(Observer):
         first = slots - slots % self.launch.cluster_size
         return np.where(number < 0, first, slots) * _BARRIERS + number + 1
 
+    def follow(self, slot: int, number: int) -> Meeting:
+        """A barrier of a block, the completions of whose phases have a column from now on."""
+        meeting = self._meetings[slot * _BARRIERS + number + 1]
+        if meeting.column is None:
+            place = slot % self.launch.cluster_size
+            meeting.column = self.knowledge.layout.named("barrier", place, number)
+            self.knowledge.clocks.reserve(meeting.column)
+        return meeting
+
     def barrier_arrived(self, arrival: BarrierArrival) -> None:
         self.knowledge.clocks.tidy()
         keys = self._keys(arrival.warps, arrival.number)
@@ -106,9 +137,10 @@ class HappensBefore(Observer):
             threads = self.threads_of(arrival.warps[rows], active)
             if not len(threads):
                 continue
-            if key not in self._open:
-                self._open[key] = self.knowledge.gathered(int(threads[0]))
-            self._release(threads, self._open[key], arrival.order)
+            meeting = self._meetings[key]
+            if meeting.told is None:
+                meeting.told = self.knowledge.gathered(int(threads[0]))
+            self._release(threads, meeting.told, arrival.order)
         self.knowledge.advance(arrival.warps)
 
     def _release(self, threads: Array, into: Gathered, order: Order) -> None:
@@ -118,10 +150,14 @@ class HappensBefore(Observer):
             self.knowledge.tell(threads, into)
 
     def barrier_completed(self, slot: int, number: int) -> None:
-        key = slot * _BARRIERS + number + 1
-        told = self._open.pop(key, None)
-        clocks = self.knowledge.clocks
-        self._done[key] = NOTHING if told is None else clocks.add(told.row, told.foreign)
+        meeting, clocks = self._meetings[slot * _BARRIERS + number + 1], self.knowledge.clocks
+        told, meeting.told, meeting.done = meeting.told, None, NOTHING
+        if told is not None:
+            told.row = clocks.padded(told.row)
+            if meeting.column is not None:
+                told.row[meeting.column] = meeting.epoch
+            meeting.done = clocks.add(told.row, told.foreign)
+        meeting.completed += 1
 
     def barrier_left(
         self, number: Array, order: Order, site: Instruction, warps: Array, active: Array | None
@@ -130,7 +166,8 @@ class HappensBefore(Observer):
         for key in np.unique(keys).tolist():
             rows = keys == key
             lanes = None if active is None else active[rows]
-            self.knowledge.learn(self.threads_of(warps[rows], lanes), self._done[key])
+            done = self._meetings[key].done
+            self.knowledge.learn(self.threads_of(warps[rows], lanes), done)
 
     # --- warps -----------------------------------------------------------------------------------
 
