@@ -213,8 +213,10 @@ def _lookups(folder: Path) -> Iterator[dict[str, Any]]:
     from tileir.signature import Signature
 
     with tempfile.TemporaryDirectory() as private:
-        shutil.copytree(folder / _CACHE, Path(private, _CACHE))
-        Path(private, _CACHE).chmod(0o700)
+        # A cache that came over a network may have other permissions than it was made with.
+        Path(private, _CACHE).mkdir(0o700)
+        for file in (folder / _CACHE).glob("kernel-*"):
+            Path(private, _CACHE, file.name).write_bytes(file.read_bytes())
         cache = DiskCache(Path(private, _CACHE))
         for one in json.loads((folder / _INDEX).read_text()):
             kernel = load_kernel(folder / _BUNDLE, one["kernel"])
