@@ -216,7 +216,9 @@ def _lookups(folder: Path) -> Iterator[dict[str, Any]]:
         # A cache that came over a network may have other permissions than it was made with.
         Path(private, _CACHE).mkdir(0o700)
         for file in (folder / _CACHE).glob("kernel-*"):
-            Path(private, _CACHE, file.name).write_bytes(file.read_bytes())
+            copied = Path(private, _CACHE, file.name)
+            copied.write_bytes(file.read_bytes())
+            copied.chmod(0o600)
         cache = DiskCache(Path(private, _CACHE))
         for one in json.loads((folder / _INDEX).read_text()):
             kernel = load_kernel(folder / _BUNDLE, one["kernel"])
