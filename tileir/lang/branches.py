@@ -214,7 +214,7 @@ def choose(
 
 
 def if_statement(self: Interpreter, node: ast.If) -> Any:
-    from .loops import leave
+    from .jumps import leave
     from .signals import Signal
 
     condition = truth(self, node.test, self.evaluate(node.test))

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import calls, static
+from . import calls, contexts, static
 from .arrays import Array
 from .branches import if_statement
 from .errors import TileSyntaxError, TileTypeError, TileValueError
-from .expressions import apply_binary
 from .loops import for_statement, while_statement
+from .operators import apply_binary
 from .signals import Signal
 from .values import RuntimeValue, Tile, describe
 
@@ -163,7 +163,7 @@ HANDLERS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.If: if_statement,
     ast.For: for_statement,
     ast.While: while_statement,
-    ast.With: static.with_statement,
+    ast.With: contexts.with_statement,
     ast.FunctionDef: function,
     ast.Return: return_,
     ast.Break: break_,

@@ -10,7 +10,7 @@ from tileir.ir import Value
 from .aggregates import Mismatch, plan_for_paths
 from .analysis import always_exits
 from .branches import close_branch, collect, terminate, trace_region, truth
-from .loops import LoopScope, different_returns, jump, plan_returns
+from .jumps import LoopScope, different_returns, jump, plan_returns
 from .memory_order import Nested
 from .signals import Signal
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from . import branches
 from .calls import replaces
-from .expressions import apply_binary
 from .interpreter import current_interpreter
+from .operators import apply_binary
 from .static import iterate
 
 

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TileError
 from . import calls
-from .builder import Builder, OutsideError, ambient
-from .constants import constant
-from .dtypes import DType
+from .builder import OutsideError, ambient
 from .errors import (
     TileStaticAssertionError,
     TileStaticEvalError,
@@ -22,9 +20,8 @@ from .errors import (
     TileValueError,
 )
 from .frames import Frame, Undefined
-from .promotion import default_dtype, promote
-from .signals import Signal
-from .values import FormattedString, RuntimeValue, Tile, describe, is_runtime
+from .ranges import Range
+from .values import FormattedString, RuntimeValue, describe, is_runtime
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -212,79 +209,6 @@ def assert_statement(self: Interpreter, node: ast.Assert, condition: Any, messag
 # Iteration.
 
 
-@dataclass(frozen=True, slots=True)
-class Range(RuntimeValue):
-    """`range(...)` of numbers or run-time integers."""
-
-    first: Any
-    last: Any
-    stride: Any
-
-    def resolve(self, builder: Builder) -> ResolvedRange:
-        """All three as scalars of one integer dtype. Raises `TileTypeError` for other values."""
-        numbers = (self.first, self.last, self.stride)
-        for each in numbers:
-            if isinstance(each, Tile) and (each.shape or not each.dtype.is_integer):
-                raise TileTypeError(
-                    f"range() needs integer scalars, not {describe(each)}",
-                    remedy="divide with // and convert with x.astype(ct.int32)",
-                )
-            if not isinstance(each, (Tile, int)):
-                raise TileTypeError(f"range() needs integers, not {describe(each)}")
-        if isinstance(self.stride, int) and self.stride <= 0:
-            raise TileValueError(
-                f"the step of a loop must be positive, not {self.stride}",
-                remedy="count up and compute the index: for k in range(n): i = n - 1 - k",
-            )
-        dtypes = [each.dtype for each in numbers if isinstance(each, Tile) and not each.loose]
-        if not dtypes:
-            dtypes = [default_dtype(each) for each in numbers if isinstance(each, int)]
-        dtype = dtypes[0]
-        for other in dtypes[1:]:
-            dtype = promote(dtype, other)
-        start, stop, step = (_index(builder, each, dtype) for each in numbers)
-        return ResolvedRange(start, stop, step, dtype)
-
-    def known(self) -> range | None:
-        """Python's range if all is known at compile time."""
-        numbers = (self.first, self.last, self.stride)
-        return range(*numbers) if all(type(each) is int for each in numbers) else None
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedRange:
-    """The bounds of a loop: scalars of one dtype."""
-
-    start: Tile
-    stop: Tile
-    step: Tile
-    dtype: DType
-
-
-def _index(builder: Builder, value: Any, dtype: DType) -> Tile:
-    if not isinstance(value, Tile):
-        return constant(builder, value, dtype)
-    if value.dtype is dtype:
-        return value
-    return value.astype(dtype)  # type: ignore[attr-defined]
-
-
-def make_range(*arguments: Any) -> Range:
-    """What `range` means in a kernel."""
-    match arguments:
-        case (stop,):
-            return Range(0, stop, 1)
-        case (start, stop):
-            return Range(start, stop, 1)
-        case (start, stop, step):
-            return Range(start, stop, step)
-    raise TileTypeError(f"range() takes 1 to 3 arguments, {len(arguments)} are given")
-
-
-make_range.always = True  # type: ignore[attr-defined]
-calls.REPLACEMENTS[range] = make_range
-
-
 def iterate(self: Interpreter, node: ast.AST, value: Any) -> tuple[Any, ...]:
     """All that an iterable holds, which must be known at compile time."""
     if isinstance(value, tuple):
@@ -395,97 +319,3 @@ def _format(self: Interpreter, node: ast.AST, value: Any, spec: Any) -> str:
     except (TypeError, ValueError) as error:
         self.frame.node = node
         raise TileValueError(str(error)) from None
-
-
-# Context managers.
-
-
-@dataclass(frozen=True, slots=True)
-class _OpenContext:
-    """A context manager that was entered: the rest of its function runs when it is left."""
-
-    frame: Frame
-    rest: list[ast.stmt]
-
-
-def with_statement(self: Interpreter, node: ast.With) -> Signal | None:
-    from .control_flow import assign
-    from .returns import structured_block
-
-    frame = self.frame
-    for item in node.items:
-        manager = self.evaluate(item.context_expr)
-        frame.node = item.context_expr
-        if not isinstance(manager, calls.GeneratorContext):
-            raise TileTypeError(
-                f"{describe(manager)} cannot be used in `with`",
-                remedy="use a function under @contextlib.contextmanager",
-            )
-        value, context = _enter_context(self, manager)
-        frame.contexts.append(context)
-        if item.optional_vars is not None:
-            assign(self, item.optional_vars, value)
-    if frame.caller is not None and frame.source.facts.structured:
-        signal = structured_block(self, node.body)
-    else:
-        signal = self.block(node.body)
-    for _ in node.items:
-        context = frame.contexts.pop()
-        if signal is not Signal.DEAD:
-            _leave_context(self, context)
-    return signal
-
-
-def _enter_context(self: Interpreter, manager: calls.GeneratorContext) -> tuple[Any, _OpenContext]:
-    function: FunctionType = manager.function
-    frame = calls.frame_of(self.frame, function)
-    calls.bind(
-        frame,
-        function.__defaults__ or (),
-        function.__kwdefaults__ or {},
-        manager.args,
-        manager.kwargs,
-    )
-    body = frame.source.body
-    first, yielding, rest = _around_yield(body)
-    if yielding is None:
-        raise TileSyntaxError(
-            f"{frame.source.name} must yield exactly once, as a statement of its own",
-            remedy="put `yield` at the level of the function's body, not under `if` or a loop",
-        )
-    before = self.enter(frame)
-    self.block(first)
-    value = None if yielding.value is None else self.evaluate(yielding.value)
-    self.leave(before)
-    return value, _OpenContext(frame, rest)
-
-
-def _around_yield(
-    body: list[ast.stmt],
-) -> tuple[list[ast.stmt], ast.Yield | None, list[ast.stmt]]:
-    """What stands before the `yield`, the `yield`, and what runs after it."""
-    for index, statement in enumerate(body):
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
-            return body[:index], statement.value, body[index + 1 :]
-        if isinstance(statement, ast.Try) and not statement.handlers:
-            first, yielding, rest = _around_yield(statement.body)
-            after = [*rest, *statement.finalbody, *body[index + 1 :]]
-            return [*body[:index], *first], yielding, after
-    return body, None, []
-
-
-def _leave_context(self: Interpreter, context: _OpenContext) -> None:
-    """Runs the rest of a context manager; several paths may leave it, each for itself."""
-    frame = context.frame
-    names = frame.locals
-    frame.locals = dict(names)
-    before = self.enter(frame)
-    self.block(context.rest)
-    self.leave(before)
-    frame.locals = names
-
-
-def exit_contexts(self: Interpreter, depth: int) -> None:
-    """Leaves the context managers of the current function that a jump leaves."""
-    for context in reversed(self.frame.contexts[depth:]):
-        _leave_context(self, context)

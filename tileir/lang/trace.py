@@ -23,6 +23,7 @@ from . import sequences  # noqa: F401  (what `sum`, `any` and `all` mean in kern
 from .builder import Builder, ambient
 from .calls import closure_of
 from .context import pool
+from .contexts import exit_contexts
 from .errors import TileInternalError, TileTypeError
 from .finish import finish
 from .frames import Frame
@@ -30,7 +31,6 @@ from .interpreter import Interpreter, run
 from .parameters import bind_parameters
 from .signature import Signature
 from .source import source_of
-from .static import exit_contexts
 
 if TYPE_CHECKING:
     from .kernel import Kernel
