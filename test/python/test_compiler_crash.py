@@ -89,6 +89,19 @@ def test_one_kernel_of_several(body: str, said: str, tmp_path: Path) -> None:
     assert ".entry k0" in worker.run("ptx", bytecode(VALID))
 
 
+def test_folder_of_the_script_is_not_searched(tmp_path: Path, monkeypatch) -> None:
+    """A checkout or a folder of the same name, where a script happens to run, is not the package
+    that is installed."""
+    (tmp_path / "tileir").mkdir()
+    (tmp_path / "tileir" / "__init__.py").write_text("raise ImportError('a decoy')\n")
+    monkeypatch.chdir(tmp_path)
+    worker = Worker()
+    try:
+        assert ".entry k0" in worker.run("ptx", bytecode(VALID))
+    finally:
+        worker.stop()
+
+
 def test_location_is_that_of_the_operation_or_the_kernel() -> None:
     left_over, f128 = REFUSED["left-over"][0], FATAL["f128"][0]
     with pytest.raises(CompilerCrash) as caught:

@@ -356,7 +356,7 @@ class Worker:
             self._was_stopped = False
             # A file, since nobody would empty a pipe.
             self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed by _kill)
-            command = [sys.executable, "-m", "tileir.compiler.worker"]
+            command = [sys.executable, "-P", "-m", "tileir.compiler.worker"]
             try:
                 self._process = subprocess.Popen(
                     command,
