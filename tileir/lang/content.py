@@ -108,7 +108,7 @@ class _Content:
             if isinstance(member, (staticmethod, classmethod)):
                 member = member.__func__
             if isinstance(member, FunctionType):
-                if is_inlined(member) and not _is_generated(member):
+                if is_inlined(member) and not _is_generated(getattr(member, "__wrapped__", member)):
                     yield from self.function(member)
             elif isinstance(member, (int, float, str, bool, tuple, Enum)) and name[:2] != "__":
                 yield from self.value(f"{cls.__qualname__}.{name}", member, source)
