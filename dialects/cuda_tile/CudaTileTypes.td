@@ -118,8 +118,9 @@ def CudaTile_GatherScatterViewType
     : CudaTile_ViewType<"GatherScatterView", "gather_scatter_view"> {
   let summary = "gather/scatter view";
   let description = [{
-    Along `sparse_dim` the index is a 1-D tile of element positions; the other
-    dimensions use tile indices as in a partition view (13.3).
+    Along `sparse_dim` the index is a 1-D tile of element positions; along the
+    other dimensions it is the position of the tile's first element, so that
+    tiles may start anywhere, unlike those of a partition view (13.3).
   }];
   let parameters = (ins ArrayRefParameter<"int32_t">:$tileShape, "TensorViewType":$tensorView,
                         "int32_t":$sparseDim, OptionalParameter<"PaddingValueAttr">:$paddingValue);

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.ir_util import element_bytes
 from tileir.ir import IntegerType, ShapedType, Type, Value
-from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
+from tileir.passes.analysis.axis_facts import MAXIMUM
 from tileir.passes.convert_cuda_tile.converter import Converter
 from tileir.passes.convert_cuda_tile.view_records import Extent, View, ViewAccess
 
@@ -90,7 +90,11 @@ class _Computation:
         index = self.c[self.index[dim]]
         if IntegerType(index.type).width < 64:
             index = b.op("arith.extui", [index], b.i64)
-        return b.mul(index, b.c64(self.view.tile[dim]))
+        return index
+
+    def _start_multiple(self, dim: int) -> int:
+        """A power of two that divides the position of a tile's first element along `dim`."""
+        return min(self.c.facts.multiple(self.index[dim]), MAXIMUM)
 
     # ---- bounds --------------------------------------------------------------------------------
 
@@ -99,7 +103,8 @@ class _Computation:
 
     def _is_inside(self, dim: int) -> bool:
         """Whether a tile at an index in range lies inside the tensor along `dim`."""
-        return bool(self.promised[dim]) or self._extent(dim).multiple % self.view.tile[dim] == 0
+        known = math.gcd(self._extent(dim).multiple, self._start_multiple(dim))
+        return bool(self.promised[dim]) or known % self.view.tile[dim] == 0
 
     def _check(self, dim: int, coordinates: Value) -> Value:
         """Whether positions are inside; negative rows are not."""
@@ -115,7 +120,7 @@ class _Computation:
         if last == self.view.sparse_dim or tensor.strides[last].constant != 1:
             return 1, self.size
         run = self.view.tile[last]
-        start = min(self.c.facts.multiple(self.index[last]) * power_of_two_factor(run), MAXIMUM)
+        start = self._start_multiple(last)
         divisors = [tensor.base_multiple, start * self.size]
         divisors += [tensor.strides[d].multiple * self.size for d in range(last)]
         if not self._is_inside(last):

@@ -108,11 +108,14 @@ def _make_view(c: Converter, op: OpView) -> None:
     tile = tuple(type_.tile_shape)
     strided = isinstance(type_, StridedViewType)
     sparse = isinstance(type_, GatherScatterViewType)
+    steps = tuple(type_.traversal_strides) if strided else tile
+    if sparse:  # every index is the position of an element
+        steps = (1,) * len(tile)
     padding = type_.padding_value
     c.views.views[result] = View(
         tensor=c.views.tensors[op.operation.operands[0]],
         tile=tile,
-        steps=tuple(type_.traversal_strides) if strided else tile,
+        steps=steps,
         dim_map=tuple(range(len(tile))) if sparse else tuple(type_.dim_map),
         padding=None if padding is None else _PADDING[padding],
         sparse_dim=type_.sparse_dim if sparse else None,
@@ -132,8 +135,7 @@ def _get_index_space_shape(c: Converter, op: OpView) -> None:
     counts = []
     for dim, result in enumerate(op.operation.results):
         size = view.tensor.sizes[view.dim_map[dim]].value
-        # Along the sparse dimension of a gather/scatter view, an index is an element.
-        step = 1 if dim == view.sparse_dim else view.steps[dim]
+        step = view.steps[dim]
         rounded = c.builder.add(size, c.builder.c64(step - 1))
         count = c.builder.op("arith.divui", [rounded, c.builder.c64(step)], c.builder.i64)
         counts.append(_to_width(c, count, result))

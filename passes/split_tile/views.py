@@ -3,8 +3,9 @@
 A tile of a partition view with extent t along the sliced dimension becomes a tile of extent
 t / factor of another partition view of the same tensor; slice s of the tile at index I lies at
 index I * factor + s. A strided view whose tiles lie w apart becomes one whose tiles lie
-g = gcd(w, t / factor) apart, with index (I * w + s * t / factor) / g. A sparse dimension is sliced
-by slicing its tile of positions.
+g = gcd(w, t / factor) apart, with index (I * w + s * t / factor) / g. Tiles of a gather/scatter
+view start at any element, as those of a strided view with w = 1; its sparse dimension is sliced by
+slicing the tile of positions.
 
 A tile may straddle the edge of the tensor, and then its last slices may lie outside, which no index
 may name: such accesses need a guard.
@@ -65,7 +66,7 @@ class ViewSlice:
         new = GatherScatterViewType.get(tile, tensor, type_.sparse_dim, padding)
         if dim == type_.sparse_dim:
             return ViewSlice(new, dim, factor, 0, 0)
-        return ViewSlice(new, dim, factor, factor, 1)
+        return ViewSlice(new, dim, factor, 1, tile[dim])
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def pace_of(type_: TileViewType, dim: int) -> int:
     """Elements from one tile index to the next."""
     if isinstance(type_, StridedViewType):
         return type_.traversal_strides[dim]
-    return type_.tile_shape[dim]
+    return 1 if isinstance(type_, GatherScatterViewType) else type_.tile_shape[dim]
 
 
 def index_width(view: Value, piece: ViewSlice, index: Value, extent: Extent) -> int:

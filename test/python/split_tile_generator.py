@@ -355,7 +355,11 @@ class Kernel:
         limit = self.add(f"constant <i32: {size}> : {tile(line)}", [0])
         rows = self.add(f"muli {count.name}, {pace.name} : {tile(line)}", [0])
         rows = self.add(f"remi {rows.name}, {limit.name} signed : {tile(line)}", [0])
-        index = ", ".join(rows.name if d == dim else f"%{_AXES[d]}" for d in range(len(self.shape)))
+        first = [f"%{_AXES[d]}" for d in range(len(self.shape))]
+        if self.random.random() < 0.5:  # tiles that do not overlap
+            for d, extent in enumerate(self.shape):
+                first[d] = self.add(f"muli {first[d]}, {self.number(extent)} : tile<i32>", ()).name
+        index = ", ".join(rows.name if d == dim else first[d] for d in range(len(self.shape)))
         types = [tile(line) if d == dim else "tile<i32>" for d in range(len(self.shape))]
         self.load_through(view, type_, self.token, (index, ", ".join(types)))
 

@@ -136,6 +136,30 @@ def test_gather_and_scatter_views():
     assert (y[[2, 4, 5]] == 77).all()
 
 
+def test_gather_scatter_views_count_elements():
+    """Tiles begin at any element, also along the dimensions without positions (as on an H200)."""
+    x, y = np.arange(7 * 5, dtype=F).reshape(7, 5), np.full((2, 4), 77, F)
+    tensor = "tensor_view<7x5xf32, strides=[5,1]>"
+    view = f"gather_scatter_view<tile=(2x4), padding_value = zero, {tensor}, sparse_dim=0>"
+    out = "tensor_view<2x4xf32, strides=[4,1]>"
+    body = f"""
+    %tv = make_tensor_view %p, shape = [7, 5], strides = [5, 1] : {tensor}
+    %v = make_gather_scatter_view %tv : {view}
+    %d:2 = get_index_space_shape %v : {view} -> tile<i32>
+    %t0 = print_tko "%d %d\\n", %d#0, %d#1 : tile<i32>, tile<i32> -> token
+    %rows = constant <i32: [6, 2]> : tile<2xi32>
+    %t, %t1 = load_view_tko weak %v[%rows, %first] : {view}, tile<2xi32>, tile<i32>
+      -> tile<2x4xf32>, token
+    %tw = make_tensor_view %q, shape = [2, 4], strides = [4, 1] : {out}
+    %w = make_partition_view %tw : partition_view<tile=(2x4), {out}>
+    %zero = constant <i32: 0> : tile<i32>
+    %t2 = store_view_tko weak %t, %w[%zero, %zero]
+      : tile<2x4xf32>, partition_view<tile=(2x4), {out}>, tile<i32> -> token"""
+    parameters = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %first: tile<i32>"
+    assert run(parameters, body, [x, y, 3]) == ["7 5"]
+    assert np.array_equal(y, [[33, 34, 0, 0], [13, 14, 0, 0]])
+
+
 def test_index_space_and_tensor_shape():
     tensor = "tensor_view<?x64xf32, strides=[64,1]>"
     view = f"strided_view<tile=(8x16), traversal_strides=[4,24], {tensor}>"

@@ -12,13 +12,13 @@ from .values import generator
 from .views import Accesses, View
 
 _VIEWS = (
-    (View((40, 50), (16, 32), sparse=0), ((0,), (1,))),
-    (View((40, 50), (32, 16), sparse=1), ((0,), (1,))),
-    (View((40, 50), (16, 32), sparse=0, dynamic=True, strides=(1, 40)), ((1,),)),
+    (View((40, 50), (16, 32), sparse=0), ((0,), (32,), (19,))),
+    (View((40, 50), (32, 16), sparse=1), ((0,), (9,), (39,))),
+    (View((40, 50), (16, 32), sparse=0, dynamic=True, strides=(1, 40)), ((32,), (3,))),
     (View((64, 64), (8, 64), sparse=0, aligned=16), ((0,),)),
     (View((300,), (64,), sparse=0, padding="zero"), ((),)),
-    (View((6, 40, 20), (2, 16, 16), sparse=1), ((0, 1), (2, 0))),
-    (View((6, 40, 20), (4, 4, 1), sparse=0, dynamic=True), ((3, 7),)),
+    (View((6, 40, 20), (2, 16, 16), sparse=1), ((0, 1), (4, 16), (5, 3))),
+    (View((6, 40, 20), (4, 4, 1), sparse=0, dynamic=True), ((12, 7), (39, 19))),
 )
 
 

@@ -64,7 +64,7 @@ class View:
     def counts(self) -> tuple[int, ...]:
         """The index space."""
         dims = self.dim_map or range(len(self.tile))
-        steps = self.steps or self.tile
+        steps = self.steps or (self.tile if self.sparse is None else (1,) * len(self.tile))
         return tuple(-(-self.shape[d] // s) for d, s in zip(dims, steps, strict=True))
 
     def chosen(self) -> tuple[tuple[int, ...], ...]:

@@ -56,10 +56,9 @@ def _tiling(type_: Any) -> views.Tiling:
     if type_.padding_value is not None:
         padding = tiles.padding_value(type_.padding_value, fmt)
     if isinstance(type_, cuda_tile.GatherScatterViewType):
-        # Along the sparse dimension an index is an element, so the step is one.
-        sparse = type_.sparse_dim
-        steps = tuple(1 if d == sparse else extent for d, extent in enumerate(tile))
-        return views.Tiling(fmt, tile, steps, tuple(range(len(tile))), padding, sparse)
+        # Every index is the position of an element, so the steps are one.
+        rank = len(tile)
+        return views.Tiling(fmt, tile, (1,) * rank, tuple(range(rank)), padding, type_.sparse_dim)
     steps = tile
     if isinstance(type_, cuda_tile.StridedViewType):
         steps = tuple(type_.traversal_strides)

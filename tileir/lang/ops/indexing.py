@@ -19,7 +19,6 @@ from ..values import Tile, describe
 from .access import LOAD_ORDERS, STORE_ORDERS, array_argument, hints, ordering, padding_value
 from .casts import convert, implicit_cast
 from .common import Shape, constant_int, converted, operand, tile_shape
-from .offsets import shifted_array
 
 
 @dataclass(frozen=True)
@@ -70,31 +69,22 @@ def _selection(array: Array, indices: Any) -> _Selection:
 def _view(
     builder: Builder, array: Array, selection: _Selection, padding: PaddingValue | None
 ) -> tuple[Value, list[Value]]:
-    """The view and its indices. Views count whole tiles along the other dimensions, so that the
-    array begins where the tile does unless that is a multiple of its size."""
-    offsets: list[Any] = []
-    places: list[Value] = []
-    for axis, (start, size) in enumerate(zip(selection.starts, selection.shape, strict=True)):
-        whole = isinstance(start, int) and start >= 0 and start % size == 0
-        offsets.append(0 if axis == selection.sparse or whole else start)
-        if axis == selection.sparse:
-            places.append(convert(selection.rows, int32).value)
-        else:
-            places.append(constant(builder, start // size if whole else 0, int32).value)
-    moved = array if all(_is_zero(each) for each in offsets) else shifted_array(array, offsets)
+    """The view and its indices, which count elements along every dimension."""
+    places = []
+    for axis, start in enumerate(selection.starts):
+        position = selection.rows if axis == selection.sparse else start
+        tile = isinstance(position, Tile)
+        number = convert(position, int32) if tile else constant(builder, position, int32)
+        places.append(number.value)
     types = builder.types
-    key = ("sparse_view", moved.view.type, selection.shape, selection.sparse, padding)
+    key = ("sparse_view", array.view.type, selection.shape, selection.sparse, padding)
     made = types.made(
         key,
         lambda: GatherScatterViewType.get(
-            selection.shape, moved.view.type, selection.sparse, padding
+            selection.shape, array.view.type, selection.sparse, padding
         ),
     )
-    return builder.value("cuda_tile.make_gather_scatter_view", made, (moved.view,)), places
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int) and value == 0
+    return builder.value("cuda_tile.make_gather_scatter_view", made, (array.view,)), places
 
 
 def load_advanced_indexing(
