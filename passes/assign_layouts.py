@@ -55,7 +55,10 @@ from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import kernels, walk
 
 #: Operations whose first operand is what they write.
-_STORES = ("tile_gpu.store", "tile_gpu.tma_store", "tile_gpu.scatter", "tile_gpu.atomic_red")
+_STORES = (
+    *("tile_gpu.store", "tile_gpu.tma_store", "tile_gpu.scatter", "tile_gpu.atomic_red"),
+    "tile_gpu.prefetch_lines",
+)
 #: Operations without operands or with scalar ones: a copy for each use costs nothing.
 _FREE = ("arith.constant", "tile_gpu.splat", "tile_gpu.iota", "ub.poison")
 #: What passes through shared memory anyway: operands and results lie as they like.
@@ -184,6 +187,7 @@ class _Assignment:
             "tile_gpu.store": 3,
             "tile_gpu.scatter": 3,
             "tile_gpu.atomic_red": 3,
+            "tile_gpu.prefetch_lines": 4,
         }
         chosen = [
             op for op in ops if op.operation.name in rank and is_tile_type(_anchor_value(op).type)

@@ -28,7 +28,7 @@ def CudaTile_ModuleOp : CudaTile_RegionOp<"module", [
   let summary = "Tile IR module";
   let description = [{
     Holds entries and globals. The attribute `cuda_tile.extended` allows tile
-    dimensions that are not powers of two, and `inline_ptx`.
+    dimensions that are not powers of two, `inline_ptx`, `prefetch`.
     Example: `cuda_tile.module @kernels { ... }`
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$producer);

@@ -15,8 +15,8 @@ def CudaTile_Dialect : Dialect {
     tiles; threads, shared memory and tensor cores do not appear.
 
     A module with the attribute `cuda_tile.extended` may use what goes beyond
-    Tile IR: tile dimensions that are not powers of two, and `inline_ptx`.
-    Bytecode cannot hold such a module.
+    Tile IR: tile dimensions that are not powers of two, `inline_ptx`,
+    `prefetch`. Bytecode cannot hold such a module.
   }];
   let useDefaultTypePrinterParser = 0;
   let useDefaultAttributePrinterParser = 1;

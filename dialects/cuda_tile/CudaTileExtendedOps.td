@@ -25,4 +25,21 @@ def CudaTile_InlinePtxOp : CudaTile_Op<"inline_ptx", [Pure]> {
   let hasVerifier = 1;
 }
 
+def CudaTile_PrefetchOp : CudaTile_Op<"prefetch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "bring memory into the L2 cache";
+  let description = [{
+    A hint, without effect on results: the cache lines that hold the elements
+    whose mask is true are needed soon. Addresses where the mask is false may be
+    invalid. Only in a module marked `cuda_tile.extended`.
+
+    Example: `prefetch %p, %m : tile<4xptr<f32>>, tile<4xi1>`
+  }];
+  let arguments = (ins CudaTile_PtrTile:$pointers, CudaTile_BoolTile:$mask);
+  let assemblyFormat = [{
+    $pointers `,` $mask attr-dict `:` custom<TileIRType>(type($pointers)) `,`
+    custom<TileIRType>(type($mask))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // CUDA_TILE_EXTENDED_OPS_TD

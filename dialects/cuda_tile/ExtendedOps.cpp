@@ -36,6 +36,10 @@ static LogicalResult verifyPlaceholders(InlinePtxOp op) {
   return success();
 }
 
+LogicalResult PrefetchOp::verify() {
+  return verifyMask(*this, getPointers().getType(), getMask());
+}
+
 LogicalResult InlinePtxOp::verify() {
   TileType result = getResult().getType();
   if (getOperands().empty())

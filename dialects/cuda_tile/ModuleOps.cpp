@@ -20,7 +20,7 @@ namespace {
 class PlainChecker {
 public:
   LogicalResult check(Operation *op) {
-    if (isa<InlinePtxOp>(op))
+    if (isa<InlinePtxOp, PrefetchOp>(op))
       return op->emitOpError() << "is an extension of Tile IR; mark the module '"
                                << CudaTileDialect::kExtendedAttr << "' to allow it";
     for (Type type : op->getOperandTypes())

@@ -139,6 +139,16 @@ def TileGPU_ScatterOp : TileGPU_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_PrefetchLinesOp : TileGPU_Op<"prefetch_lines", [MemoryEffects<[MemWrite]>]> {
+  let summary = "bring the cache lines of a tile of addresses into L2";
+  let description = "Where the mask is true; a hint. Addresses are i64.";
+  let arguments = (ins TileGPU_TileOrScalar:$addresses, TileGPU_TileOrScalar:$mask);
+  let assemblyFormat = [{
+    $addresses `mask` $mask attr-dict `:` qualified(type($addresses)) `mask` qualified(type($mask))
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_AtomicRMWOp : TileGPU_Op<"atomic_rmw", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "atomic read-modify-write at a tile of addresses";

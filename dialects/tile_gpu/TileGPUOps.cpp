@@ -304,6 +304,7 @@ static LogicalResult verifyAddresses(Operation *op, Type addresses) {
 }
 
 LogicalResult GatherOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
+LogicalResult PrefetchLinesOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
 LogicalResult ScatterOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
 LogicalResult AtomicRMWOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }
 LogicalResult AtomicCASOp::verify() { return verifyAddresses(*this, getAddresses().getType()); }

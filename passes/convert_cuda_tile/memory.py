@@ -64,6 +64,12 @@ def _store_ptr(c: Converter, op: StorePtrTkoOp) -> None:
     c.builder.create("tile_gpu.scatter", operands, attributes=attributes)
 
 
+@lowers("prefetch")
+def _prefetch(c: Converter, op: OpView) -> None:
+    pointers, mask = op.operation.operands
+    c.builder.create("tile_gpu.prefetch_lines", [_addresses(c, pointers), c[mask]])
+
+
 def _atomic_attributes(c: Converter, op: OpView) -> dict:
     ordering = keyword(op, "memory_ordering_semantics")
     scope = SCOPES[keyword(op, "memory_scope")]

@@ -63,6 +63,19 @@ def _gather(ctx: Lowering, op: tile_gpu.GatherOp) -> None:
     ctx.set(op, values)
 
 
+@lowers("tile_gpu.prefetch_lines")
+def _prefetch_lines(ctx: Lowering, op: tile_gpu.PrefetchLinesOp) -> None:
+    info = tile_info(op.addresses.type)
+    count = info.layout.num_registers if info else 1
+    owner = ctx.owner_of(info)
+    addresses, masks = ctx.registers(op.addresses, count), ctx.masks(op.mask, count)
+    for address, mask in zip(addresses, masks, strict=True):
+        guard = both(ctx, mask, owner)
+        assert guard is not None
+        operands = [pointer_to(ctx, address), guard]
+        ctx.asm("@$1 prefetch.global.L2 [$0];", "l,b", operands, None, True)
+
+
 @lowers("tile_gpu.scatter")
 def _scatter(ctx: Lowering, op: tile_gpu.ScatterOp) -> None:
     info = tile_info(op.value.type)

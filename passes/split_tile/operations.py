@@ -24,7 +24,7 @@ TERMINATORS = _named("yield continue break return")
 #: Operations that must run as often as the program says.
 UNREPEATABLE = _named(
     "atomic_cas_tko atomic_rmw_tko atomic_red_view_tko alloca assert print print_tko",
-    "gdc_launch_dependents_tko gdc_wait_tko memory_fence_alias_tko",
+    "gdc_launch_dependents_tko gdc_wait_tko memory_fence_alias_tko prefetch",
     "multimem_load_reduce_view_tko multimem_reduce_view_tko multimem_store_view_tko",
 )
 EFFECTS = LOADS | STORES | UNREPEATABLE

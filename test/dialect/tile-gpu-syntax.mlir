@@ -110,6 +110,8 @@ func.func @addresses(%a: !tile_gpu.tile<64xi64>, %m: !tile_gpu.tile<64xi1>, %x: 
   %1 = tile_gpu.gather %a mask %m other %x contiguity 4 alignment 16 ordering <relaxed> scope <block> : !tile_gpu.tile<64xi64> mask !tile_gpu.tile<64xi1> other !tile_gpu.tile<64xf32> -> !tile_gpu.tile<64xf32>
   // CHECK: tile_gpu.scatter %{{.*}}, %{{.*}} mask %{{.*}} contiguity 2 alignment 8 : !tile_gpu.tile<64xf32>, !tile_gpu.tile<64xi64> mask !tile_gpu.tile<64xi1>
   tile_gpu.scatter %x, %a mask %m contiguity 2 alignment 8 : !tile_gpu.tile<64xf32>, !tile_gpu.tile<64xi64> mask !tile_gpu.tile<64xi1>
+  // CHECK: tile_gpu.prefetch_lines %{{.*}} mask %{{.*}} : !tile_gpu.tile<64xi64> mask !tile_gpu.tile<64xi1>
+  tile_gpu.prefetch_lines %a mask %m : !tile_gpu.tile<64xi64> mask !tile_gpu.tile<64xi1>
   // CHECK: tile_gpu.atomic_rmw <xchg> %{{.*}}, %{{.*}} scratch %{{.*}} ordering <acq_rel> scope <device> : i64, i32 scratch !tile_gpu.buffer<1xi32> -> i32
   %2 = tile_gpu.atomic_rmw <xchg> %i, %s scratch %scratch ordering <acq_rel> scope <device> : i64, i32 scratch !tile_gpu.buffer<1xi32> -> i32
   // CHECK: tile_gpu.atomic_cas %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} ordering <relaxed> scope <device> : !tile_gpu.tile<64xi64>, !tile_gpu.tile<64xf32> mask !tile_gpu.tile<64xi1> -> !tile_gpu.tile<64xf32>

@@ -364,3 +364,11 @@ func.func @f(%x: !tile_gpu.tile<2x4x4xf32>, %y: !tile_gpu.tile<1x4x4xf32>) {
   %0 = tile_gpu.dot %x, %y, %x : !tile_gpu.tile<2x4x4xf32>, !tile_gpu.tile<1x4x4xf32>, !tile_gpu.tile<2x4x4xf32>
   return
 }
+
+// -----
+
+func.func @prefetch_lines(%a: !tile_gpu.tile<8xi32>, %m: !tile_gpu.tile<8xi1>) {
+  // expected-error @+1 {{'tile_gpu.prefetch_lines' op addresses must be i64, found '!tile_gpu.tile<8xi32>'}}
+  tile_gpu.prefetch_lines %a mask %m : !tile_gpu.tile<8xi32> mask !tile_gpu.tile<8xi1>
+  return
+}

@@ -70,3 +70,24 @@ cuda_tile.module @kernels attributes {cuda_tile.extended} {
     return
   }
 }
+
+// -----
+
+cuda_tile.module @kernels {
+  entry @k(%p: tile<ptr<f32>>, %m: tile<i1>) {
+    // expected-error @+1 {{'cuda_tile.prefetch' op is an extension of Tile IR; mark the module 'cuda_tile.extended' to allow it}}
+    prefetch %p, %m : tile<ptr<f32>>, tile<i1>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @kernels attributes {cuda_tile.extended} {
+  entry @k(%p: tile<ptr<f32>>) {
+    %m = constant <i1: true> : tile<4xi1>
+    // expected-error @+1 {{'cuda_tile.prefetch' op mask}}
+    prefetch %p, %m : tile<ptr<f32>>, tile<4xi1>
+    return
+  }
+}

@@ -73,9 +73,9 @@ class _ModuleExporter:
         if _EXTENDED in module.attributes:
             refuse(
                 module,
-                f"marked {_EXTENDED} has no place in Tile IR bytecode, where the dimensions of a "
-                "tile are powers of two",
-                "keep it as MLIR, or use such tiles and remove the mark",
+                f"marked {_EXTENDED} has no place in Tile IR bytecode, which knows neither tiles "
+                "whose dimensions are no powers of two nor inline_ptx and prefetch",
+                "keep it as MLIR, or do without these and remove the mark",
             )
         check_attributes(module, ("sym_name", "producer"))
         # Entries first, as their section comes first: tables are then in the order of first use.

@@ -41,13 +41,19 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from tileir.errors import CompilerCrash as TileCompilerExecutionError
+from tileir.errors import CompileTimeout as TileCompilerTimeoutError
+from tileir.errors import TileError
+
 from . import compilation
 from .annotations import (
     ArrayAnnotation,
     Constant,
     ConstantAnnotation,
+    IndexedWithInt64,
     ListAnnotation,
     ScalarAnnotation,
+    ScalarInt64,
 )
 from .arrays import (
     Array,
@@ -91,6 +97,7 @@ from .errors import (
     TileUnsupportedFeatureError,
     TileValueError,
 )
+from .errors import TileStaticEvalError as StaticException
 from .kernel import (
     ByTarget,
     Hints,
@@ -244,6 +251,7 @@ from .static import (
     static_iter,
 )
 from .values import (
+    Scalar,
     Tile,
 )
 
@@ -252,6 +260,7 @@ if _TYPE_CHECKING:
     from tileir.torch import jit
 from .ops.activations import gelu, relu, sigmoid, silu, softmax
 from .ops.epilogue import dot, epilogue
+from .ops.hints import align, prefetch
 from .ops.histogram import histogram
 from .ops.ptx import inline_ptx
 from .ops.raster import swizzle, swizzle2d
@@ -266,6 +275,7 @@ __all__ = [
     "ConstantAnnotation",
     "DType",
     "Hints",
+    "IndexedWithInt64",
     "Kernel",
     "ListAnnotation",
     "MemoryOrder",
@@ -273,10 +283,16 @@ __all__ = [
     "PaddingMode",
     "RawArrayMemory",
     "RoundingMode",
+    "Scalar",
     "ScalarAnnotation",
+    "ScalarInt64",
     "Signature",
     "Slice",
+    "StaticException",
     "Tile",
+    "TileCompilerExecutionError",
+    "TileCompilerTimeoutError",
+    "TileError",
     "TileInternalError",
     "TileRecursionError",
     "TileSourceError",
@@ -289,6 +305,7 @@ __all__ = [
     "TiledView",
     "abs",
     "add",
+    "align",
     "arange",
     "argmax",
     "argmin",
@@ -387,6 +404,7 @@ __all__ = [
     "pack_to_bytes",
     "permute",
     "pow",
+    "prefetch",
     "print",
     "printf",
     "prod",

@@ -58,6 +58,12 @@ class ScalarAnnotation:
             raise ValueError(f"dtype must be int32 or int64, not {self.dtype}")
 
 
+#: An array whose extents and strides may exceed 32 bits.
+IndexedWithInt64 = Annotated[T, ArrayAnnotation(index_dtype=int64)]
+#: A Python integer that may exceed 32 bits.
+ScalarInt64 = Annotated[T, ScalarAnnotation(dtype=int64)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListAnnotation:
     """How the arrays of a list are specialised."""

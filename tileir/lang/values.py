@@ -49,34 +49,34 @@ class Tile(RuntimeValue):
 
     def item(self) -> Tile:
         """The one element of a tile of one element, as a scalar."""
-        return shape.item(self)
+        return shapes.item(self)
 
     def astype(self, dtype: Any, *, rounding_mode: Any = None) -> Tile:
         """See `astype`."""
         return casts.astype(self, dtype, rounding_mode=rounding_mode)
 
-    def reshape(self, shape_: Any) -> Tile:
+    def reshape(self, shape: Any) -> Tile:
         """See `reshape`."""
-        return shape.reshape(self, shape_)
+        return shapes.reshape(self, shape)
 
     def permute(self, axes: Any) -> Tile:
         """See `permute`."""
-        return shape.permute(self, axes)
+        return shapes.permute(self, axes)
 
     def transpose(self, axis0: Any = None, axis1: Any = None) -> Tile:
         """See `transpose`."""
-        return shape.transpose(self, axis0, axis1)
+        return shapes.transpose(self, axis0, axis1)
 
-    def extract(self, index: Any, shape_: Any) -> Tile:
+    def extract(self, index: Any, shape: Any) -> Tile:
         """See `extract`."""
-        return shape.extract(self, index, shape_)
+        return shapes.extract(self, index, shape)
 
     def insert(self, index: Any, value: Any) -> Tile:
         """See `insert`."""
-        return shape.insert(self, index, value)
+        return shapes.insert(self, index, value)
 
     def __getitem__(self, index: Any) -> Tile:
-        return shape.subscript(self, index)
+        return shapes.subscript(self, index)
 
     #: Tiles are not iterated over: Python would index them without end.
     __iter__ = None
@@ -249,5 +249,9 @@ class FormattedString(RuntimeValue):
     parts: tuple[str | tuple[Any, str], ...]
 
 
+#: What a scalar may be in a kernel, for annotations of functions.
+Scalar = bool | int | float | Tile
+
 # What operators of tiles do. These modules make tiles themselves.
-from .ops import arithmetic, bitwise, casts, comparison, matmul, shape  # noqa: E402
+from .ops import arithmetic, bitwise, casts, comparison, matmul  # noqa: E402
+from .ops import shape as shapes  # noqa: E402

@@ -2,6 +2,7 @@
 
 #rows = #tile_gpu.layout<[warp 4:1, reg 2], [lane 8:1, reg 8]>
 #v = #tile_gpu.layout<[warp 4:1, lane 32:1]>
+#lines = #tile_gpu.layout<[lane 8:1]>
 !rows = !tile_gpu.tile<8x64xf16, #rows>
 !buffer = !tile_gpu.buffer<8x64xf16, swizzle = 128>
 
@@ -58,6 +59,18 @@ module attributes {tile_gpu.target = "sm_80"} {
       %x = tile_gpu.gather %t contiguity 1 alignment 4 : !tile_gpu.tile<128xi64, #v> -> !tile_gpu.tile<128xf32, #v>
       // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 4 : i64} : f32
       tile_gpu.scatter %x, %t contiguity 1 alignment 4 : !tile_gpu.tile<128xf32, #v>, !tile_gpu.tile<128xi64, #v>
+      gpu.return
+    }
+
+    // One holder of each address asks for its line, where the mask is true.
+    // CHECK-LABEL: gpu.func @lines
+    // CHECK-SAME: %{{.*}}: i64, %[[M:.*]]: i1)
+    gpu.func @lines(%b: i64, %c: i1) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      // CHECK: %[[GUARD:.*]] = arith.andi %[[M]],
+      // CHECK: llvm.inline_asm has_side_effects {{.*}}"@$1 prefetch.global.L2 [$0];", "l,b" %{{.*}}, %[[GUARD]]
+      %a = tile_gpu.splat %b : i64 -> !tile_gpu.tile<8xi64, #lines>
+      %m = tile_gpu.splat %c : i1 -> !tile_gpu.tile<8xi1, #lines>
+      tile_gpu.prefetch_lines %a mask %m : !tile_gpu.tile<8xi64, #lines> mask !tile_gpu.tile<8xi1, #lines>
       gpu.return
     }
 

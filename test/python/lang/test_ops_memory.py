@@ -377,10 +377,11 @@ def test_lists_of_arrays() -> None:
     arrays = [matrix(2, 4), matrix(2, 3) * 10, np.ones((1, 4), np.float32)]
     arrays = [np.ascontiguousarray(a) for a in arrays]
     padded = [np.pad(a, ((0, 2 - a.shape[0]), (0, 4 - a.shape[1]))) for a in arrays]
+    expected = np.sum(padded, axis=0)
     out = np.zeros((2, 4), np.float32)
     run(total, 1, arrays, out)
-    np.testing.assert_array_equal(out, sum(padded))
-    np.testing.assert_array_equal(arrays[1], sum(padded)[:, :3])
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(arrays[1], expected[:, :3])
 
 
 def test_arrays_without_dimensions() -> None:
@@ -396,9 +397,13 @@ def test_arrays_without_dimensions() -> None:
 A = np.zeros((8, 8), np.float32)
 I = np.zeros(8, np.int32)  # noqa: E741
 ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
-    "no array": (lambda x, n: ct.load(3, (0,), (4,)), TileTypeError, "'array' must be an array"),
+    "no array": (
+        lambda x, n: ct.load(3, (0,), (4,)),  # type: ignore[arg-type]
+        TileTypeError,
+        "'array' must be an array",
+    ),
     "a tile": (
-        lambda x, n: ct.load(ct.zeros((4,), ct.int32), (0,), (4,)),
+        lambda x, n: ct.load(ct.zeros((4,), ct.int32), (0,), (4,)),  # type: ignore[arg-type]
         TileTypeError,
         "a tile is a value: use it as it is",
     ),
@@ -453,7 +458,7 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
         "padded with zeros only",
     ),
     "padding": (
-        lambda x, n: ct.load(x, (0, 0), (4, 4), padding_mode=0),
+        lambda x, n: ct.load(x, (0, 0), (4, 4), padding_mode=0),  # type: ignore[arg-type]
         TileTypeError,
         "'padding_mode' must be one of ct.PaddingMode.UNDETERMINED",
     ),

@@ -234,7 +234,12 @@ ERRORS: dict[str, tuple[Any, Callable[..., Any], type[Exception], str]] = {
         TileTypeError,
         "use_fast_acc is for 8-bit floats",
     ),
-    "number": (np.float16, lambda a, b: ct.mma(a, b, 0.0), TileTypeError, "'acc' must be a tile"),
+    "number": (
+        np.float16,
+        lambda a, b: ct.mma(a, b, 0.0),  # type: ignore[arg-type]
+        TileTypeError,
+        "'acc' must be a tile",
+    ),
     "activation": (
         np.float16,
         lambda a, b: ct.dot(a, b, activation="mish"),

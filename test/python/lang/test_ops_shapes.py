@@ -99,7 +99,7 @@ MAKE: dict[str, tuple[Callable[..., Any], np.ndarray]] = {
     "full wraps": (lambda: ct.full((4,), 300, ct.int8), np.full(4, 44, np.int8)),
     "arange": (
         lambda: ct.arange(8, start=7, step=-1, dtype=ct.int16),
-        np.arange(7, -1, -1, np.int16),
+        np.arange(7, -1, -1, dtype=np.int16),
     ),
     "arange of floats": (
         lambda: ct.arange(8, start=0.5, step=0.25, dtype=ct.float32),

@@ -175,3 +175,8 @@ def _get_global(e: Emitter, op: Op) -> None:
     result = e.new_slot(op.results[0], invariant=True)
     with e.hoisted(True):
         e.line(f"{result.name} = run.globals[{name!r}]")
+
+
+@translates("prefetch")
+def _prefetch(e: Emitter, op: Op) -> None:
+    """A hint, which changes nothing here."""

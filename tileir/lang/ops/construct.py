@@ -96,8 +96,8 @@ def astile(value: Any, /, *, dtype: Any) -> Tile:
     check_target(target, builder.target)
     shape, scalars = _flatten(value)
     tile_shape(shape, builder=builder)
-    if all(is_number(each) for each in scalars):
-        numbers = [convert_number(each, target) for each in scalars]
+    numbers = [convert_number(each, target) for each in scalars if is_number(each)]
+    if len(numbers) == len(scalars):
         return _dense(numbers, shape, target)
     tiles = [full((1,), each, target) for each in scalars]
     return _reshape(_joined(tiles), shape)

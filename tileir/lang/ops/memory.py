@@ -301,6 +301,14 @@ def _store(
     )
 
 
+def _hinted(array: Array, hint: Any) -> Array:
+    if hint is None:
+        return array
+    from .hints import aligned
+
+    return aligned(array, hint)
+
+
 def load(
     array: Array,
     /,
@@ -315,6 +323,7 @@ def load(
     memory_order: MemoryOrder = MemoryOrder.WEAK,
     memory_scope: MemoryScope = MemoryScope.NONE,
     offset: Any = None,
+    hint: Any = None,
 ) -> Tile:
     """The tile at position `index` of an array that is cut into tiles of `shape`.
 
@@ -326,9 +335,9 @@ def load(
 
     `offset` moves all tiles by so many elements along each axis of the tile: `index * shape +
     offset` is the first. Where it is negative, elements before the beginning are padded, too; one
-    that is known only at run time must not be negative.
+    that is known only at run time must not be negative. `hint` may be a promise `ct.align(n)`.
     """
-    target = array_argument(array)
+    target = _hinted(array_argument(array), hint)
     builder = current_builder()
     options = ordering(builder, "load", memory_order, memory_scope, LOAD_ORDERS)
     options |= hints(builder, latency, allow_tma)
@@ -354,13 +363,14 @@ def store(
     memory_order: MemoryOrder = MemoryOrder.WEAK,
     memory_scope: MemoryScope = MemoryScope.NONE,
     offset: Any = None,
+    hint: Any = None,
 ) -> None:
     """Stores `tile` at position `index` of an array that is cut into tiles of its shape.
 
     Elements beyond the edge are dropped. A scalar is stored at the element `index`. Other options
     are those of `load`; `memory_order` is WEAK, RELAXED or RELEASE.
     """
-    target = array_argument(array)
+    target = _hinted(array_argument(array), hint)
     builder = current_builder()
     options = ordering(builder, "store", memory_order, memory_scope, STORE_ORDERS)
     options |= hints(builder, latency, allow_tma)

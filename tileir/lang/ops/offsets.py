@@ -154,7 +154,7 @@ def _elements(
     shape, rank = view.tile_shape, len(view.tile_shape)
     positions: list[Tile | int] = [0] * rank
     for axis, value in enumerate(index_values(builder, index, rank)):
-        scalar = convert(_scalar(value), int64)
+        scalar = convert(scalar_index(value), int64)
         shift = offsets[axis]
         wide = convert(shift, int64) if isinstance(shift, Tile) else shift
         start = add(mul(scalar, view.steps[axis]), wide)
@@ -165,7 +165,7 @@ def _elements(
     return element_offsets(builder, view.array, positions, shape, check)
 
 
-def _scalar(value: Any) -> Tile:
+def scalar_index(value: Any) -> Tile:
     """An index as a tile again."""
     bits = str(value.type.element_type)
     return Tile(value, int64 if bits == "i64" else int32, ())
