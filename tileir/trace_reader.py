@@ -55,7 +55,7 @@ class Key(NamedTuple):
 class Cost:
     """Milliseconds by part, and how often it was compiled and launched."""
 
-    parts: Counter[str] = field(default_factory=Counter)
+    parts: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     compiled: int = 0
     processes: set[int] = field(default_factory=set)
 
@@ -114,7 +114,8 @@ def by_kernel(found: dict[Key, Cost]) -> dict[str, Cost]:
     merged: defaultdict[str, Cost] = defaultdict(Cost)
     for key, cost in found.items():
         into = merged[key.kernel]
-        into.parts.update(cost.parts)
+        for part, ms in cost.parts.items():
+            into.parts[part] += ms
         into.compiled += cost.compiled
         into.processes |= cost.processes
     return dict(sorted(merged.items(), key=lambda item: -item[1].total))
@@ -122,13 +123,14 @@ def by_kernel(found: dict[Key, Cost]) -> dict[str, Cost]:
 
 def by_pass(spans: Iterable[Span]) -> list[tuple[str, int, float]]:
     """Names of passes, of LLVM and ptxas; how often each ran, and milliseconds, most first."""
-    times: Counter[str] = Counter()
+    times: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for span in spans:
         if span.part is not None:
             times[span.name] += span.duration
             counts[span.name] += 1
-    return [(name, counts[name], total) for name, total in times.most_common()]
+    longest = sorted(times.items(), key=lambda item: -item[1])
+    return [(name, counts[name], total) for name, total in longest]
 
 
 def launches(spans: Iterable[Span]) -> dict[str, list[float]]:

@@ -166,6 +166,20 @@ def compile_many(
         return [_result_of(future) for future in futures]
 
 
+def compile_apart(
+    request: Request, timeout: float | None = None, ptxas: str | None = None
+) -> Program:
+    """One compilation, all of it in a worker process. Raises a TileError."""
+    options = request.options()
+    contents, name = request.contents()
+    worker = _idle.take()
+    try:
+        output = worker.compile(contents, name, options, ptxas, timeout)
+    finally:
+        _idle.put_back(worker)
+    return Program(lambda: parse(contents, name=name), options, output, ptxas=ptxas)
+
+
 def _result_of(future: Future[Program]) -> Program | TileError:
     try:
         return future.result()

@@ -258,6 +258,9 @@ from .values import (
 if _TYPE_CHECKING:
     from tileir.runtime.jit import launch
     from tileir.torch import jit
+
+    from . import tune
+    from .autotuned import Config, autotune
 from .ops.activations import gelu, relu, sigmoid, silu, softmax
 from .ops.epilogue import dot, epilogue
 from .ops.hints import align, prefetch
@@ -271,6 +274,7 @@ __all__ = [
     "ArrayAnnotation",
     "ArrayList",
     "ByTarget",
+    "Config",
     "Constant",
     "ConstantAnnotation",
     "DType",
@@ -322,6 +326,7 @@ __all__ = [
     "atomic_or",
     "atomic_xchg",
     "atomic_xor",
+    "autotune",
     "bfloat16",
     "bid",
     "bitcast",
@@ -436,6 +441,7 @@ __all__ = [
     "tid",
     "transpose",
     "truediv",
+    "tune",
     "uint16",
     "uint32",
     "uint64",
@@ -445,11 +451,18 @@ __all__ = [
     "zeros",
 ]
 
-# What needs a driver or PyTorch is imported when it is first used.
-_LAZY = {"jit": "tileir.torch", "launch": "tileir.runtime.jit"}
+# What needs a driver or PyTorch, and what few programs need, is imported when it is first used.
+_LAZY = {
+    "Config": "tileir.lang.autotuned",
+    "autotune": "tileir.lang.autotuned",
+    "jit": "tileir.torch",
+    "launch": "tileir.runtime.jit",
+}
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "tune":
+        return _import_module("tileir.lang.tune")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(_import_module(_LAZY[name]), name)

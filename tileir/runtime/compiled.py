@@ -15,7 +15,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import trace
 from ..errors import LaunchError
@@ -27,6 +27,9 @@ from .content import NoContent, content_of
 from .metadata import KernelInfo
 from .module import Image, Kernel, Loader
 from .specialize import Rule, describe_signature, rule_of
+
+if TYPE_CHECKING:
+    from ..compiler.program import Program
 
 _KIND = "kernel"
 _IN_MEMORY = 1024
@@ -153,7 +156,7 @@ def _from_disk_or_now(
 ) -> CompiledKernel:
     if disk_cache.disk_cache() is None:
         return _compile(kernel, signature, target, level)
-    key = hashlib.sha256(f"{compiler_identity()} {content}".encode()).hexdigest()
+    key = _key(content)
     rules = [rule_of(info) for info in kernel.parameters]
     found = from_entry(disk_cache.look_up(_KIND, key), signature, rules)
     if found is not None:
@@ -168,20 +171,67 @@ def _from_disk_or_now(
     return made
 
 
+def _key(content: str) -> str:
+    """The key on disk: content, and the compiler that compiles it."""
+    return hashlib.sha256(f"{compiler_identity()} {content}".encode()).hexdigest()
+
+
 def _compile(kernel: KernelSource, signature: Signature, target: str, level: int) -> CompiledKernel:
     from ..compiler import compile
 
-    rules = [rule_of(info) for info in kernel.parameters]
     start = time.perf_counter()
     with trace.slice(f"compile {kernel.name}"):
         with trace.slice("front end"):
             module = kernel.trace(signature, target)
         program = compile(module, target, level, launch="managed", cache=False)
-        cubin = program.cubin
+        assert program.cubin, "machine code was made"
+    return _from_program(kernel, signature, program, time.perf_counter() - start)
+
+
+def _from_program(
+    kernel: KernelSource, signature: Signature, program: Program, seconds: float
+) -> CompiledKernel:
+    rules = [rule_of(info) for info in kernel.parameters]
     (info,) = program.kernels.values()
-    image = Image(cubin, [info], f"kernel '{kernel.name}'")
-    seconds = time.perf_counter() - start
+    image = Image(program.cubin, [info], f"kernel '{kernel.name}'")
     return CompiledKernel(image, signature, rules, program.ptx, program.remarks, seconds)
+
+
+# ---- compiled elsewhere --------------------------------------------------------------------------
+
+
+def find_compiled(
+    kernel: KernelSource, signature: Signature, target: str, level: int
+) -> CompiledKernel | None:
+    """What `compile_kernel` would find in memory or on disk."""
+    content = _content(kernel, signature, target, level)
+    if content is None:
+        return None
+    found = _recall(content)
+    if found is None and disk_cache.disk_cache() is not None:
+        rules = [rule_of(info) for info in kernel.parameters]
+        found = from_entry(disk_cache.look_up(_KIND, _key(content)), signature, rules)
+        if found is not None:
+            _remember(content, found)
+    return found
+
+
+def adopt(
+    kernel: KernelSource,
+    signature: Signature,
+    target: str,
+    level: int,
+    program: Program,
+    seconds: float,
+) -> CompiledKernel:
+    """Keeps a program (managed, of the traced kernel) as `compile_kernel` would have."""
+    made = _from_program(kernel, signature, program, seconds)
+    content = _content(kernel, signature, target, level)
+    if content is not None:
+        _remember(content, made)
+        if disk_cache.disk_cache() is not None:
+            disk_cache.keep(to_entry(_key(content), made, target))
+    return made
 
 
 def _facts(

@@ -216,6 +216,10 @@ class CudaDriver:
         finally:
             self._call(cu.cuThreadExchangeStreamCaptureMode, before)
 
+    def is_alive(self, stream: int) -> bool:
+        """Whether the current context still works; waits for the stream."""
+        return self._cu.cuStreamSynchronize(stream)[0] == self._cu.CUresult.CUDA_SUCCESS
+
     @property
     def bindings(self) -> Any:
         """The module cuda.bindings.driver."""
@@ -258,6 +262,10 @@ class CudaDriver:
 
     def copy_to_host(self, target: int, source: int, size: int, stream: int) -> None:
         self._call(self._cu.cuMemcpyDtoHAsync, target, source, size, stream)
+
+    def copy_on_device(self, target: int, source: int, size: int, stream: int) -> None:
+        """Copies from one place in device memory to another."""
+        self._call(self._cu.cuMemcpyDtoDAsync, target, source, size, stream)
 
     def zero(self, address: int, size: int, stream: int) -> None:
         self._call(self._cu.cuMemsetD8Async, address, 0, size, stream)

@@ -13,7 +13,7 @@ read when a kernel is launched for the first time.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,12 +32,13 @@ nvtx.attach()
 
 def launch(
     stream: Any,
-    grid: int | Sequence[int],
+    grid: int | Sequence[int] | Callable[[Any], int | Sequence[int]],
     kernel: Any,
     args: Sequence[Any],
     programmatic_dependent_launch: bool = False,
 ) -> None:
-    """Runs a kernel on a grid of up to three dimensions.
+    """Runs a kernel on a grid of up to three dimensions; for an autotuned kernel the grid may be a
+    function of its configuration.
 
     `stream` is a stream of PyTorch, CuPy or Numba, a handle, or None for the default stream; the
     call returns when the kernel is queued there. `args` are the kernel's arguments in order:
