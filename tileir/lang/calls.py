@@ -22,6 +22,7 @@ from . import elsewhere
 from .errors import TileRecursionError, TileStaticEvalError, TileSyntaxError, TileTypeError
 from .frames import Closure, Frame
 from .kernel import Kernel
+from .plain import plain
 from .signals import Signal
 from .source import FunctionSource, source_of
 from .values import RuntimeValue, describe, is_runtime
@@ -99,7 +100,8 @@ def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[
         elif function in _CALLING:
             args = [_walked(self, argument) for argument in args]
     try:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        return result if ours else plain(result)
     except TileError:
         raise
     except TypeError as error:

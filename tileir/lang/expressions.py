@@ -16,6 +16,7 @@ from .arrays import Array
 from .errors import TileStaticEvalError, TileSyntaxError, TileTypeError
 from .frames import Closure, Undefined
 from .operators import attempt, binary, compare, unary
+from .plain import plain
 from .values import RuntimeValue, Tile, describe, is_runtime
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _lookup(self: Interpreter, node: ast.Name) -> Any:
         frame, outer = outer, outer.outer
     for names in (frame.closure, frame.globals):
         if name in names:
-            return _as_constant(names[name])
+            return plain(names[name])
     builtins = frame.globals.get("__builtins__", {})
     builtins = builtins if isinstance(builtins, dict) else vars(builtins)
     if name in builtins:
@@ -55,17 +56,6 @@ def _lookup(self: Interpreter, node: ast.Name) -> Any:
     self.frame.node = node
     known = {*self.frame.locals, *frame.closure, *frame.globals, *builtins}
     raise TileSyntaxError(f"'{name}' is not defined", remedy=_suggestion(name, known))
-
-
-def _as_constant(value: Any) -> Any:
-    """Scalars of NumPy are Python's numbers."""
-    if (
-        type(value).__module__ == "numpy"
-        and hasattr(value, "item")
-        and not hasattr(value, "__len__")
-    ):
-        return value.item()
-    return value
 
 
 def _suggestion(name: str, known: Any) -> str | None:
@@ -85,7 +75,7 @@ def attribute(self: Interpreter, node: ast.Attribute) -> Any:
     kind = type(value)
     if kind is ModuleType:
         try:
-            return _as_constant(getattr(value, node.attr))
+            return plain(getattr(value, node.attr))
         except AttributeError:
             self.frame.node = node
             raise TileSyntaxError(
@@ -131,7 +121,7 @@ def subscript(self: Interpreter, node: ast.Subscript) -> Any:
             f"the index into a {type(value).__name__} must be known at compile time",
             remedy="loop with ct.static_iter(...), so that the index is a constant",
         )
-    return attempt(self, node, operator.getitem, value, index)
+    return plain(attempt(self, node, operator.getitem, value, index))
 
 
 def slice_(self: Interpreter, node: ast.Slice) -> slice:

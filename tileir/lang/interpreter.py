@@ -80,6 +80,7 @@ class Interpreter:
 
 _UNSUPPORTED: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.Try: ("try", "errors cannot be caught at run time: test the condition with `if`"),
+    ast.TryStar: ("try", "errors cannot be caught at run time: test the condition with `if`"),
     ast.AsyncFor: ("async for", "write a plain `for`"),
     ast.AsyncWith: ("async with", "write a plain `with`"),
     ast.AsyncFunctionDef: ("async def", "write a plain `def`"),

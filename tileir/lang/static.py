@@ -20,6 +20,7 @@ from .errors import (
     TileValueError,
 )
 from .frames import Frame, Undefined
+from .plain import plain
 from .ranges import Range
 from .values import FormattedString, RuntimeValue, describe, is_runtime
 
@@ -96,7 +97,7 @@ def evaluate_statically(self: Interpreter, node: ast.expr) -> Any:
         names.update({k: v for k, v in frame.locals.items() if not isinstance(v, Undefined)})
     try:
         with ambient(None):
-            return eval(code, names)
+            return plain(eval(code, names))
     except RecursionError:
         raise
     except Exception as error:
@@ -234,7 +235,7 @@ def iterate(self: Interpreter, node: ast.AST, value: Any) -> tuple[Any, ...]:
             remedy="loop over range(...) and load or extract what belongs to each round",
         ) from None
     try:
-        values = tuple(itertools.islice(iterator, MAX_ROUNDS + 1))
+        values = tuple(map(plain, itertools.islice(iterator, MAX_ROUNDS + 1)))
     except (TileError, RecursionError):
         raise
     except Exception as error:

@@ -501,3 +501,24 @@ def test_assert_at_run_time():
     assert x.tolist() == [3, 4, 5, 6]
     with pytest.raises(Exception, match="n is too large"):
         run(checked, 1, x, 4)
+
+
+COEFFICIENTS = np.array([0.5, 2.0, 3.0], dtype=F32)
+SIZES = np.array([4, 8])
+
+
+@ct.kernel
+def numpy_constants(x, y):
+    """Elements of NumPy arrays, and what NumPy computes of constants, are numbers."""
+    v = ct.load(x, (0,), (SIZES[1],))
+    total = v * COEFFICIENTS[0]
+    for c in ct.static_iter(COEFFICIENTS[1:]):
+        total = total * v + c
+    ct.store(y, (0,), total + np.log2(8.0) + SIZES.max())
+
+
+def test_numpy_constants():
+    x = np.arange(8, dtype=F32)
+    y = np.zeros_like(x)
+    run(numpy_constants, 1, x, y)
+    np.testing.assert_allclose(y, (0.5 * x * x + 2) * x + 3 + 11, rtol=1e-6)
