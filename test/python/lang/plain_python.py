@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from lang_support import run
@@ -67,10 +67,15 @@ def execute_plainly(kernel: Kernel, grid: tuple[int, ...], *arguments: Any) -> N
         rebound(function)(*arguments)
 
 
-def check(kernel: Kernel, *arguments: Any, grid: tuple[int, ...] = (1,)) -> None:
+def check(
+    kernel: Kernel,
+    *arguments: Any,
+    grid: tuple[int, ...] = (1,),
+    backend: Literal["interp", "sim"] = "interp",
+) -> None:
     """Asserts that the traced kernel writes what Python writes."""
     copies = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
-    run(kernel, grid, *copies)
+    run(kernel, grid, *copies, backend=backend)
     execute_plainly(kernel, grid, *arguments)
     for number, (got, expected) in enumerate(zip(copies, arguments, strict=True)):
         if isinstance(expected, np.ndarray):
