@@ -120,7 +120,8 @@ def _known_at_run_time(node: ast.expr, names: dict[str, Any]) -> str | None:
 
 
 def _arguments(self: Interpreter, node: ast.Call, name: str, most: int = 1) -> list[ast.expr]:
-    if node.keywords or not 1 <= len(node.args) <= most:
+    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+    if node.keywords or starred or not 1 <= len(node.args) <= most:
         wanted = "one expression" if most == 1 else "a condition and perhaps a message"
         raise TileSyntaxError(f"{name}() takes {wanted}")
     return node.args
