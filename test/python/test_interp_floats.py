@@ -169,11 +169,9 @@ def test_fma_in_pairs_of_float64_is_that_in_integers(spread):
     cases = [(a, b, c), (a, b, -a * b), (a, b, np.nextafter(-a * b, INF)), few, few[::-1]]
     cases.append(np.meshgrid(*[[0.0, -0.0, 1.0, -1.0, 0.1]] * 3))
     for x, y, z in cases:
-        pairs_, integers = (
-            f(x, y, z).view(np.int64)
-            for f in (exact.fma_in_pairs, lambda *v: exact.fma_in_integers(*v, "nearest_even"))
-        )
-        assert (pairs_ == integers).all()
+        in_pairs = exact.fma_in_pairs(x, y, z)
+        in_integers = exact.fma_in_integers(x, y, z, "nearest_even")
+        assert (in_pairs.view(np.int64) == in_integers.view(np.int64)).all()
 
 
 @pytest.mark.parametrize("mode", MODES)
