@@ -275,6 +275,10 @@ def _inline_closure(
 def _inline_function(
     self: Interpreter, function: FunctionType, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
+    if function.__dict__.get("_tile_function") is False:
+        raise TileTypeError(
+            f"{function.__name__}() is not for kernels: it has @ct.function(tile=False)"
+        )
     frame = frame_of(self.frame, function)
     bind(frame, function.__defaults__ or (), function.__kwdefaults__ or {}, args, kwargs)
     return inline(self, frame)

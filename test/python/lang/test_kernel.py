@@ -336,3 +336,20 @@ def test_an_error_leaves_nothing_behind():
         ct.bid(0)
     with pytest.raises(tileir.TileError, match="inside of a kernel"):
         ct.static_eval(1)
+
+
+@ct.function(host=True)
+def on_both(v):
+    return v + 1
+
+
+@ct.kernel
+def calls_marked(x):
+    ct.store(x, (0,), on_both(ct.load(x, (0,), (4,))))
+
+
+def test_marked_functions():
+    assert on_both(2) == 3
+    x = vector()
+    run(calls_marked, 1, x)
+    assert x.tolist() == [1, 2, 3, 4, 4, 5, 6, 7]
