@@ -90,8 +90,8 @@ def _errors() -> Iterator[str]:
 
 
 def _value(name: str) -> Any:
-    # `jit` and `launch` come from other packages, one of which needs PyTorch.
-    return None if name in ("jit", "launch") else getattr(ct, name)
+    # What is imported when it is first used comes from other packages, one of which needs PyTorch.
+    return vars(ct).get(name)
 
 
 def _entry(name: str) -> str:
