@@ -261,6 +261,7 @@ if _TYPE_CHECKING:
 
     from . import tune
     from .autotuned import Config, autotune
+from .ops import debugging  # noqa: F401  (what `breakpoint` means in kernels)
 from .ops.activations import gelu, relu, sigmoid, silu, softmax
 from .ops.epilogue import dot, epilogue
 from .ops.hints import align, prefetch

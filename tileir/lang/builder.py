@@ -40,10 +40,12 @@ class Builder:
     powers of two.  `frame` is the function that is being traced now.
     """
 
-    def __init__(self, types: Pool, target: str, *, extended: bool = False):
+    def __init__(self, types: Pool, target: str, *, extended: bool = False, stops: bool = False):
         self.types = types
         self.target = target
         self.extended = extended
+        #: Whether `breakpoint()` stops.
+        self.stops = stops
         self.frame: Frame | None = None
         self.num_operations = 0
         # Blocks are filled here and move into their operation when its results are known.

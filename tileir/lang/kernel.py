@@ -135,16 +135,23 @@ class Kernel:
         return Kernel(self.function, dataclasses.replace(self.hints, **hints))
 
     def trace(
-        self, signature: Signature, target: str = "sm_90a", *, symbol: str | None = None
+        self,
+        signature: Signature,
+        target: str = "sm_90a",
+        *,
+        symbol: str | None = None,
+        breakpoints: bool = False,
     ) -> ir.Module:
         """The kernel as a module of `cuda_tile` with one entry, called `symbol` or as the kernel.
+        `breakpoints`: whether `breakpoint()` in it stops the interpreter.
 
         The entry's parameters are `signature.words()`.  Raises `TileError`s that point at the
         line of the kernel which is wrong.
         """
         from .trace import trace
 
-        return trace(self, [(symbol or self.name, signature)], target)
+        entries = [(symbol or self.name, signature)]
+        return trace(self, entries, target, breakpoints=breakpoints)
 
     @property
     def source(self) -> str:

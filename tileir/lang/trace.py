@@ -36,7 +36,13 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 
-def trace(kernel: Kernel, entries: Sequence[tuple[str, Signature]], target: str) -> Module:
+def trace(
+    kernel: Kernel,
+    entries: Sequence[tuple[str, Signature]],
+    target: str,
+    *,
+    breakpoints: bool = False,
+) -> Module:
     """A module with one entry for each name and signature; see `Kernel.trace`."""
     types = pool()
     with types.context, types.unknown, tracing.slice("trace", kernel=kernel.name):
@@ -47,7 +53,7 @@ def trace(kernel: Kernel, entries: Sequence[tuple[str, Signature]], target: str)
         )
         point = InsertionPoint(kernels.regions[0].blocks.append())
         for symbol, signature in entries:
-            builder = Builder(types, target)
+            builder = Builder(types, target, stops=breakpoints)
             frame = _trace_entry(builder, kernel, signature)
             _add_entry(builder, kernel, symbol, frame, point)
             if builder.extended:

@@ -65,7 +65,8 @@ class CpuDispatch:
         """The kernel translated to Python, once for all launches."""
         from ..interp import Interpreter
 
-        interpreter = Interpreter(self.kernel.trace(signature, self.target))
+        module = self.kernel.trace(signature, self.target, breakpoints=True)
+        interpreter = Interpreter(module)
         return lambda grid, words: interpreter.run(None, grid, words)
 
     def _simulator(self, signature: Signature) -> _Run:

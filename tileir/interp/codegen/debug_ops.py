@@ -15,6 +15,9 @@ from .emitter import Emitter, Slot
 from .memory_ops import token_of
 from .registry import translates
 
+#: What `breakpoint()` in a kernel leaves on the operation that would print its variables.
+_STOP = "breakpoint"
+
 
 @translates("assume")
 def _assume(e: Emitter, op: Op) -> None:
@@ -89,8 +92,13 @@ def _print(e: Emitter, op: Op) -> None:
         e.demand(slot, "a print")
         assert slot.fmt is not None
         formats.append(slot.fmt)
-    text = e.constant(printf.compile_format(access.string(op, "str"), formats))
-    e.line(f"t.print({text}({', '.join(e.full(slot) for slot in slots)}))")
+    values = "".join(f"{e.full(slot)}, " for slot in slots)
+    if _STOP in op.operation.attributes:
+        spec, place = access.string(op, _STOP), str(op.location)
+        e.line(f"debugger.stop({spec!r}, {place!r}, (t.x, t.y, t.z), ({values}))")
+    else:
+        text = e.constant(printf.compile_format(access.string(op, "str"), formats))
+        e.line(f"t.print({text}({values}))")
     for result in op.results:
         token = e.new_slot(result)
         if e.check:

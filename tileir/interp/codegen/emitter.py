@@ -23,7 +23,7 @@ import numpy as np
 from mlir import ir
 
 from ...dialects import cuda_tile
-from .. import checks, poison, reductions, shapes
+from .. import checks, debugger, poison, reductions, shapes
 from ..numerics import bits, floats, functions, int_float, integers, matmul, rounding
 from ..numerics.formats import Format, Number, PointerFormat, Tile
 from . import access
@@ -94,6 +94,7 @@ _HELPERS = {
     "np": np,
     "bits": bits,
     "checks": checks,
+    "debugger": debugger,
     "expand": expand,
     "floats": floats,
     "functions": functions,

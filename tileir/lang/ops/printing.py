@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..builder import current_builder
@@ -32,7 +32,10 @@ _SPECIFICATION = re.compile(
 )
 
 
-def _emit(text: str, tiles: Sequence[Tile]) -> None:
+def emit_print(
+    text: str, tiles: Sequence[Tile], attributes: Mapping[str, str] | None = None
+) -> None:
+    """The operation that prints `tiles` by a format of C, with further `attributes`."""
     builder = current_builder()
     types = builder.types
     from tileir.ir import StringAttr
@@ -43,6 +46,7 @@ def _emit(text: str, tiles: Sequence[Tile]) -> None:
         (*(tile.value for tile in tiles), builder.memory.root),
         {
             "str": StringAttr.get(text),
+            **{name: StringAttr.get(value) for name, value in (attributes or {}).items()},
             "operandSegmentSizes": types.segments(len(tiles), 1),
         },
     )
@@ -77,7 +81,7 @@ def printf(format: Any, *args: Any) -> None:
         used += 1
     if used < len(tiles):
         raise TileValueError(f"printf() got {len(tiles)} values for {used} conversions")
-    _emit(format, tiles)
+    emit_print(format, tiles)
 
 
 def _check_conversion(text: str, letter: str, tile: Tile) -> None:
@@ -99,7 +103,7 @@ def print(*args: Any, sep: str = " ", end: str = "\n") -> None:
             pieces.append(_escape(sep))
         _append(value, pieces, tiles)
     pieces.append(_escape(end))
-    _emit("".join(pieces), tiles)
+    emit_print("".join(pieces), tiles)
 
 
 print.always = True  # type: ignore[attr-defined]
@@ -133,6 +137,13 @@ def _append(value: Any, pieces: list[str], tiles: list[Tile], spec: str = "") ->
         )
     else:
         pieces.append(_escape(str(value)))
+
+
+def print_format(tile: Tile) -> str:
+    """The conversion of C that prints a tile as it is."""
+    letter = "f" if tile.dtype.is_float else "d"
+    length, letter = _length(tile.dtype, letter)
+    return f"%{length}{letter}"
 
 
 def _conversion(tile: Tile, spec: str) -> tuple[str, Tile]:
