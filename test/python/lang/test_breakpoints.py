@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def test_variables_are_arrays_where_it_stops(monkeypatch: pytest.MonkeyPatch) ->
         np.testing.assert_array_equal(np.asarray(stop["half"], np.float64), expected / 2)
         assert stop["i"] == block and stop["TILE"] == 32
         file, line = stop["place"]
-        assert file == __file__ and "breakpoint()" in open(file).read().splitlines()[line - 1]
+        assert file == __file__
+        assert "breakpoint()" in Path(file).read_text().splitlines()[line - 1]
 
 
 def test_it_is_nothing_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
