@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from mlir import ir
 
-from tileir import trace
 from tileir.errors import TileError
 
 from ._native import _CAPSULE_NAMES, Handle, _new_capsule, function, unwrap_location
@@ -94,7 +93,7 @@ def _run(index: int, pointer: int, count: int, names: _Strings, values: _Strings
         _keep_alive(context)
     options = {names[i].decode(): values[i].decode() for i in range(count)}
     try:
-        with trace.slice(name, "pass"), context, operation.location:
+        with context, operation.location:
             run(operation, options)
     except TileError as error:
         _emit_error(_location_of(error, operation), _message_of(error).encode())

@@ -19,8 +19,9 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from tileir import trace
 from tileir.compiler.effort import choose_level
 from tileir.errors import TileError
 from tileir.tools.command_line import STDIN, read_input, run_tool
@@ -120,8 +121,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_traced(command_line: CommandLine) -> int:
-    from tileir import trace
-
     with trace.to_file(command_line.trace):
         return run(command_line)
 
@@ -184,6 +183,22 @@ class _Input(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_ssize_t)]
 
 
+_PassWatch = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int)
+
+
+class _PassSlices:
+    """Slices of the driver's passes, which may run inside one another."""
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+
+    def __call__(self, name: bytes, ended: int) -> None:
+        if ended:
+            self._open.pop().__exit__(None, None, None)
+        else:
+            self._open.append(trace.slice(name.decode(), "pass").__enter__())
+
+
 def _run_driver(arguments: list[str]) -> int:
     """Calls MLIR's driver. Raises what reading the input raised."""
     from tileir.dialects._native import function
@@ -204,8 +219,10 @@ def _run_driver(arguments: list[str]) -> int:
 
     read_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.POINTER(_Input))
     opt_main = function(
-        "tileirOptMain", ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), read_type
-    )
+        "tileirOptMain", ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), read_type,
+        _PassWatch,
+    )  # fmt: skip
+    watch = _PassWatch(_PassSlices()) if trace.is_on() else _PassWatch()
     # Passes are Python: MLIR's threads would only wait for the interpreter's lock.
     # An operation may be a whole kernel; its place says enough.
     ours = ["--mlir-disable-threading"]
@@ -213,7 +230,7 @@ def _run_driver(arguments: list[str]) -> int:
         ours.append("--mlir-print-op-on-diagnostic=false")
     texts = ["tile-opt", *ours, *arguments]
     argv = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
-    status = opt_main(len(texts), argv, read_type(read))
+    status = opt_main(len(texts), argv, read_type(read), watch)
     if errors:
         raise errors[0]
     return status

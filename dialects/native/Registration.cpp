@@ -7,6 +7,8 @@
 #include "mlir-c/RegisterEverything.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
@@ -45,6 +47,26 @@ TILEIR_EXPORT void tileirRegisterPipeline(const char *name, const char *summary,
 
 namespace {
 
+/// Tells Python when a pass begins and ends, by the pass's name.
+class PassWatch : public PassInstrumentation {
+public:
+  using Callback = void (*)(const char *, int);
+  explicit PassWatch(Callback told) : told(told) {}
+
+  void runBeforePass(Pass *pass, Operation *) override { tell(pass, 0); }
+  void runAfterPass(Pass *pass, Operation *) override { tell(pass, 1); }
+  void runAfterPassFailed(Pass *pass, Operation *) override { tell(pass, 1); }
+
+private:
+  void tell(Pass *pass, int ended) {
+    // Without an argument it is no pass of its own but runs others.
+    if (!pass->getArgument().empty())
+      told(pass->getArgument().str().c_str(), ended);
+  }
+
+  Callback told;
+};
+
 /// Bytes that Python owns; null after an error.
 struct Input {
   const char *data;
@@ -55,8 +77,10 @@ struct Input {
 
 /// The driver of mlir-opt with our dialects; passes are those registered in the
 /// process. `readInput` gives the contents of the input by its name, as text or
-/// MLIR bytecode, and reports its own errors.
-TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const char *, Input *)) {
+/// MLIR bytecode, and reports its own errors; `onPass`, if it is not null, is told
+/// of passes.
+TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const char *, Input *),
+                                PassWatch::Callback onPass) {
   DialectRegistry registry;
   mlirRegisterAllDialects(wrap(&registry));
   registerDialects(registry);
@@ -85,7 +109,15 @@ TILEIR_EXPORT int tileirOptMain(int argc, char **argv, void (*readInput)(const c
   }
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(StringRef(input.data, input.size),
                                                      inputName == "-" ? "<stdin>" : inputName);
-  LogicalResult result = MlirOptMain(output->os(), std::move(buffer), registry, config);
+  MlirOptMainConfig watched = config;
+  if (onPass)
+    watched.setPassPipelineSetupFn([&](PassManager &manager) -> LogicalResult {
+      if (failed(config.setupPassPipeline(manager)))
+        return failure();
+      manager.addInstrumentation(std::make_unique<PassWatch>(onPass));
+      return success();
+    });
+  LogicalResult result = MlirOptMain(output->os(), std::move(buffer), registry, watched);
   output->os().flush();
   if (succeeded(result))
     output->keep();

@@ -177,7 +177,11 @@ def test_a_forked_child_writes_what_it_did_itself(tmp_path: Path) -> None:
     ("tool", "arguments", "names"),
     [
         ("tile_translate", ["--mlir-to-cubin", KERNEL, "-o", "{out}"], {"ptxas", "LLVM", "cse"}),
-        ("tile_opt", ["--lower-to-nvgpu", KERNEL, "-o", "{out}"], {"convert-tile-gpu"}),
+        (
+            "tile_opt",
+            ["--lower-to-nvgpu", KERNEL, "-o", "{out}"],
+            {"convert-tile-gpu", "canonicalize"},
+        ),
         ("tile_run", ["--list", KERNEL], set()),
     ],
 )

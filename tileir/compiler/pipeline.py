@@ -86,9 +86,8 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
         # Upstream, in C++. Lowering gpu takes scf, arith, math, vector and memref along.
         inner = ["convert-nvgpu-to-nvvm", "convert-scf-to-cf", "convert-gpu-to-nvvm"]
         lower = f"gpu.module({','.join([*inner, 'reconcile-unrealized-casts'])})"
-        # What LLVM's optimiser would find first, where it does not run.
-        tidy = [] if effort_of(options.opt_level).llvm else ["cse"]
-        return [lower, *tidy, "pass-maps-by-value"]
+        # What LLVM would find first: it is faster on less, and at low levels does not look.
+        return [lower, "cse", "pass-maps-by-value"]
     raise ValueError(f"unknown stage '{stage}'")
 
 
