@@ -49,7 +49,10 @@ def readme_block(title: str) -> str:
 
 def test_python_in_the_readme(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    code = readme_block("From Python") + "\nassert abs(y.sum(axis=1) - 1).max() < 0.01\n"
+    code = (
+        readme_block("From Python, without the language")
+        + "\nassert abs(y.sum(axis=1) - 1).max() < 0.01\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
@@ -57,6 +60,14 @@ def test_python_in_the_readme(tmp_path: Path) -> None:
     assert "tile_gpu." in done.stdout
     assert ".entry row_softmax" in done.stdout
     assert (tmp_path / "softmax.tileir").stat().st_size > 1000
+
+
+def test_kernel_in_the_readme(tmp_path: Path) -> None:
+    # Kernels are compiled from their source.
+    script = tmp_path / "kernel.py"
+    script.write_text(readme_block("A kernel") + "\nassert (out == x + y).all()\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 def test_commands_in_the_readme(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ the value behind the join.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -59,16 +60,18 @@ class TileKind:
         return f"{self.dtype}{list(self.shape)}" if self.shape else str(self.dtype)
 
 
-class Plan:
+class Plan(ABC):
     """How one value passes a join. `types` are those of the SSA values that pass."""
 
     types: tuple[Type, ...] = ()
 
+    @abstractmethod
     def collect(self, builder: Builder, value: Any) -> list[Value]:
-        raise NotImplementedError
+        """The SSA values that pass for `value` on one path."""
 
+    @abstractmethod
     def rebuild(self, values: Iterator[Value]) -> Any:
-        raise NotImplementedError
+        """The value after the join, of those that have passed."""
 
 
 @dataclass

@@ -13,6 +13,8 @@ import numpy as np
 
 
 class Form(IntEnum):
+    """How a type's values are read as arguments."""
+
     OTHER = 0
     #: DLPack's table of C functions (PyTorch since 2.10): about 50 ns an array.
     EXCHANGE = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -22,7 +23,7 @@ T = TypeVar("T")
 Result = tuple[Candidate[T], "Measurement[T] | Failure[T]"]
 
 
-class _Compiling(Generic[T]):
+class _Compiling(ABC, Generic[T]):
     """Candidates that are compiled in worker processes, each once."""
 
     def __init__(self, workers: int | None, timeout: float | None):
@@ -30,8 +31,9 @@ class _Compiling(Generic[T]):
         self._pool: CompilerPool | None = None
         self._made: dict[int, Future[Any]] = {}
 
+    @abstractmethod
     def _submit(self, pool: CompilerPool, candidate: Candidate[T]) -> Future[Any]:
-        raise NotImplementedError
+        """Starts compiling a candidate."""
 
     def compiled(
         self, candidates: Sequence[Candidate[T]]

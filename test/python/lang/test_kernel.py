@@ -282,7 +282,7 @@ def test_source_that_changed_since_it_was_imported(tmp_path: Path):
 def test_source_of_a_notebook():
     """Cells are known to linecache under names that are no files."""
     cell = "@ct.kernel\ndef kernel(x):\n    ct.store(x, (0,), ct.load(x, (0,), (4,)) + missing)\n"
-    name = "/tmp/ipykernel_1/123.py"
+    name = "/ipykernel_1/123.py"
     lines = [f"{line}\n" for line in cell.splitlines()]
     linecache.cache[name] = (len(cell), None, lines, name)
     names: dict[str, Any] = {"ct": ct}

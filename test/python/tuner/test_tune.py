@@ -56,9 +56,10 @@ def test_a_search_keeps_what_fails() -> None:
 
 def test_estimates_are_the_same_again() -> None:
     first, second = tuned_kernels.search([64, 512]), tuned_kernels.search([64, 512])
-    assert [(m.config, m.mean_us) for m in first.successes] == [
-        (m.config, m.mean_us) for m in second.successes
-    ]
+    # But for where the copies of the arrays lie: sectors that are touched.
+    for one, other in zip(first.successes, second.successes, strict=True):
+        assert one.config == other.config
+        assert one.mean_us == pytest.approx(other.mean_us, rel=0.02)
 
 
 def test_a_compilation_that_takes_too_long() -> None:
