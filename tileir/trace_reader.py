@@ -143,13 +143,13 @@ def launches(spans: Iterable[Span]) -> dict[str, list[float]]:
 
 
 def lookups(spans: Iterable[Span]) -> tuple[int, int]:
-    """Hits and misses of kernels in the cache on disk."""
-    hits = [
-        bool(span.facts.get("hit"))
-        for span in spans
-        if span.name == "cache lookup" and span.facts.get("kind") == "kernel"
+    """Hits in the cache on disk, and specialisations that were looked for in vain."""
+    found = [
+        span for span in spans if span.name == "cache lookup" and span.facts.get("kind") == "kernel"
     ]
-    return sum(hits), len(hits) - sum(hits)
+    hits = [span for span in found if span.facts.get("hit")]
+    # A miss is looked for again behind the lock of those who compile.
+    return len(hits), len({(span.process, span.key) for span in found if span not in hits})
 
 
 def overlap(spans: Sequence[Span]) -> float:

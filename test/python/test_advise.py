@@ -62,7 +62,7 @@ def test_compilations_at_once() -> None:
 def test_lookups_of_kernels_only() -> None:
     other = span("cache lookup", 1, category="cache", kind="compiler", hit=False)
     miss = span("cache lookup", 1, category="cache", kind="kernel", hit=False)
-    assert lookups([HIT, HIT, miss, other]) == (2, 1)
+    assert lookups([HIT, HIT, miss, miss, other]) == (2, 1)
 
 
 # ---- specialisations -----------------------------------------------------------------------------

@@ -128,8 +128,11 @@ class Program:
 
     def _assemble(self) -> Assembly:
         from tileir.compiler.toolchain import assemble
+        from tileir.dialects import prepare_context
 
-        return assemble(self.ptx, self.options.target, self.options.opt_level, self._ptxas)
+        options = self.options
+        # The next compilation will want a context.
+        return assemble(self.ptx, options.target, options.opt_level, self._ptxas, prepare_context)
 
     def _timed(self, stage: str, run: Callable[[], _Result]) -> _Result:
         from tileir.compiler.build import stopwatch
@@ -143,14 +146,13 @@ def compile_here(
 ) -> Program:
     """Compiles a module in this process, LLVM's part in the worker unless `isolate` is false."""
     from tileir.compiler.build import build
-    from tileir.dialects import prepare_context
 
     worker = shared_worker()
     if isolate:
         worker.start()  # gets ready while we lower
 
     def to_ptx(nvvm: bytes) -> str:
-        return worker.run("ptx", nvvm, prepare_context) if isolate else run_here("ptx", nvvm)
+        return worker.run("ptx", nvvm) if isolate else run_here("ptx", nvvm)
 
     output = build(source, options, to_ptx)
     return Program(lambda: source, options, output, isolate, ptxas)

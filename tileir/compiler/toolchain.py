@@ -18,7 +18,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,12 +52,24 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _run(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
-    """Runs a tool to its end. Raises ToolError if the file is no program for this machine."""
+def _run(
+    command: Sequence[str | Path], meanwhile: Callable[[], object] = lambda: None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a tool to its end, and `meanwhile` here. Raises ToolError if the file is no program for
+    this machine."""
+    pipe = subprocess.PIPE
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace")
+        tool = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace")
     except OSError as error:
         raise ToolError(f"cannot run {command[0]}: {error.strerror}") from None
+    with tool:
+        try:
+            meanwhile()
+            said, complained = tool.communicate()
+        except BaseException:
+            tool.kill()
+            raise
+    return subprocess.CompletedProcess(command, tool.returncode, said, complained)
 
 
 def _candidates(name: str) -> Iterator[Path]:
@@ -103,8 +115,15 @@ class Assembly:
 _OPTIONS = ("--enable-extended-smem=true",)
 
 
-def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) -> Assembly:
-    """Assembles PTX for `target`. Raises ToolError with the message, path and version of ptxas."""
+def assemble(
+    ptx: str,
+    target: str,
+    opt_level: int,
+    ptxas: str | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Assembly:
+    """Assembles PTX for `target`, and runs `meanwhile` in this process, which only waits. Raises
+    ToolError with the message, path and version of ptxas."""
     tool = find_tool("ptxas", ptxas)
     with tempfile.TemporaryDirectory(prefix="tileir-") as folder:
         source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
@@ -112,7 +131,7 @@ def assemble(ptx: str, target: str, opt_level: int, ptxas: str | None = None) ->
         options = [*effort_of(opt_level).ptxas, *_OPTIONS]
         command = [tool, f"-arch={target}", "-v", *options, source, "-o", output]
         with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
-            done = _run(command)
+            done = _run(command, meanwhile)
         if done.returncode or not output.exists():
             first = (done.stderr or done.stdout).strip().splitlines()[:5]
             reason = f"{tool} ({tool_version(tool)}) failed for {target}: {'; '.join(first)}"

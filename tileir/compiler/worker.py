@@ -220,13 +220,13 @@ class Worker:
         with self._lock:
             self._running()
 
-    def run(self, step: Step, module: bytes, meanwhile: Callable[[], object] = lambda: None) -> str:
-        """Runs a step on a module given as MLIR bytecode, and `meanwhile` here.
+    def run(self, step: Step, module: bytes) -> str:
+        """Runs a step on a module given as MLIR bytecode.
 
         Raises CompilerCrash where LLVM fails or the process ends, ToolError where it cannot start.
         """
         try:
-            return self._run(step, module, meanwhile)
+            return self._run(step, module)
         except CompilerCrash as crash:
             if crash.kernel is None:
                 self._blame(step, module)
@@ -269,11 +269,9 @@ class Worker:
         except _Ended:
             raise ParseError("malformed MLIR bytecode", location=name) from None
 
-    def _run(
-        self, step: Step, module: bytes, meanwhile: Callable[[], object] = lambda: None
-    ) -> str:
+    def _run(self, step: Step, module: bytes) -> str:
         try:
-            return self._call({"step": step}, module, meanwhile=meanwhile)[1].decode()
+            return self._call({"step": step}, module)[1].decode()
         except _Ended as end:
             raise _crash(end, module, "<nvvm>") from None
 
@@ -289,7 +287,6 @@ class Worker:
         request: dict[str, Any],
         payload: bytes,
         patience: float | None = None,
-        meanwhile: Callable[[], object] = lambda: None,
         on_stage: Callable[[bytes], object] = lambda module: None,
     ) -> tuple[dict[str, Any], bytes]:
         """The answer to a request. Raises the TileError that is the answer, or _Ended, also where
@@ -298,7 +295,7 @@ class Worker:
             try:
                 self._get_ready()
                 with self._watched(patience):
-                    header, answer = self._ask(request, payload, meanwhile, on_stage)
+                    header, answer = self._ask(request, payload, on_stage)
             except BaseException:
                 # Whatever interrupted us (Ctrl-C, say): a late answer must not meet the next
                 # question.
@@ -330,7 +327,6 @@ class Worker:
         self,
         request: dict[str, Any],
         payload: bytes,
-        meanwhile: Callable[[], object],
         on_stage: Callable[[bytes], object],
     ) -> tuple[dict[str, Any], bytes]:
         process = self._running()
@@ -338,7 +334,6 @@ class Worker:
         before = self._said.seek(0, os.SEEK_END)
         try:
             _send(process.stdin, {**request, "trace": trace.is_on()}, payload)
-            meanwhile()
             answer = _receive(process.stdout)
             while answer and "stage" in answer[0]:
                 on_stage(answer[1])
