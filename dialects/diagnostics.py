@@ -63,7 +63,9 @@ class ErrorCollector:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # The bindings' handler holds us, unseen by Python's collector of garbage.
         self._handler.detach()
+        self._handler = None
         self._context.emit_error_diagnostics = False
 
     def _handle(self, diagnostic: ir.Diagnostic) -> bool:
@@ -106,7 +108,9 @@ class RemarkCollector:
         trace: TracebackType | None,
     ) -> None:
         assert self._handler is not None
+        # The bindings' handler holds us, unseen by Python's collector of garbage.
         self._handler.detach()
+        self._handler = None
         _Listeners.count -= 1
 
     def _handle(self, diagnostic: ir.Diagnostic) -> bool:
