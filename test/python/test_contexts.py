@@ -1,4 +1,4 @@
-"""Contexts of MLIR, 2 MiB each, end with what they were made for: nothing keeps them by accident."""
+"""Contexts of MLIR, 2 MiB each, end with what they were made for."""
 
 from __future__ import annotations
 
