@@ -12,7 +12,7 @@ import pytest
 from tileir.errors import ResourceError, TileError
 from tileir.tuner.candidate import Candidate
 from tileir.tuner.engine import Search
-from tileir.tuner.progress import Progress
+from tileir.tuner.progress import Progress, ProgressBar, progress_for
 from tileir.tuner.result import Failure, Limits, Measurement, Samples, TuningError, TuningResult
 from tileir.tuner.space import Space, walk
 
@@ -139,6 +139,20 @@ def test_progress_counts() -> None:
     assert (progress.total, progress.finished, progress.failures) == (5, 5, 2)
     found.result()
     assert (progress.total, progress.finished) == (7, 7)
+
+
+def test_the_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rich")
+    assert type(progress_for("k", quiet=False)) is Progress  # nobody looks
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
+    monkeypatch.setenv("COLUMNS", "120")
+    with ProgressBar("matmul") as bar:
+        bar.expect(3)
+        bar.done(Measurement("64x64", 12.5, 5, 0.1))
+        bar.failed(Failure("1x1", TileError, "too small"))
+        bar._bar.refresh()
+    shown = capsys.readouterr().err
+    assert "matmul: measuring" in shown and "1 failed" in shown and "best 12.50: 64x64" in shown
 
 
 # ---- samples -------------------------------------------------------------------------------------
