@@ -14,7 +14,6 @@ from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .analysis import free_names
 from .calls import closure_of, is_inlined
 from .source import FunctionSource, source_of
 
@@ -46,7 +45,7 @@ class _Content:
         source = source_of(function)
         yield source.normalized
         names = {**function.__globals__, **closure_of(function)}
-        for name in sorted(free_names(source.node)):
+        for name in source.free_names:
             if name in names:
                 yield from self.value(name, names[name], source)
         for name, default in _defaults(function).items():

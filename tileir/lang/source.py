@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType
 
-from .analysis import FunctionFacts, Scope, analyse, parameter_names
+from .analysis import FunctionFacts, Scope, analyse, free_names, parameter_names
 from .errors import SourceRange, TileSyntaxError
 
 
@@ -35,6 +35,11 @@ class FunctionSource:
     @cached_property
     def parameters(self) -> list[str]:
         return parameter_names(self.node)
+
+    @cached_property
+    def free_names(self) -> list[str]:
+        """Names that it reads and does not bind, in order."""
+        return sorted(free_names(self.node))
 
     @cached_property
     def normalized(self) -> str:
