@@ -168,6 +168,7 @@ def _register() -> None:
     register(Handle(_capsule_pointer(registry._CAPIPtr, _REGISTRY_NAME)))
     # Parsed operations become instances of the classes in our modules.
     mlir_globals.append_dialect_search_prefix("tileir.dialects")
+    function("tileirRegisterEmitPTX", None)()
 
 
 _register()

@@ -48,13 +48,13 @@ def to_ptx(module: Module) -> str:
     """PTX of the kernels. Changes `module`. Raises CompilerCrash."""
     _gpu_module(module)
     _set_llvm_options()
-    _run("gpu-module-to-binary{format=isa}", module)
+    _run("emit-ptx", module)
     for op in module.body.operations:
         if op.operation.name == "gpu.binary":
             objects = ArrayAttr(op.operation.attributes["objects"])
             # Defined in the extension, whose stub is not shipped.
             binary = gpu.ObjectAttr(objects[0])  # pyright: ignore[reportAttributeAccessIssue]
-            return binary.object.rstrip(b"\0").decode()
+            return binary.object.decode()
     raise TileError("LLVM gave no PTX")
 
 
