@@ -13,6 +13,10 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -34,13 +38,12 @@ public:
   using SerializeGPUModuleBase::SerializeGPUModuleBase;
 
 protected:
-  /// At level 0 LLVM only selects instructions.
   LogicalResult optimizeModule(llvm::Module &llvmModule, int level) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
       return getOperation().emitError("LLVM has no target machine for ") << chip;
     (*machine)->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
-    return level ? runPasses(llvmModule, **machine) : success();
+    return runPasses(llvmModule, **machine, level);
   }
 
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &llvmModule) override {
@@ -55,7 +58,8 @@ protected:
   }
 
 private:
-  LogicalResult runPasses(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  /// At level 0 only those without which instructions could not be selected.
+  LogicalResult runPasses(llvm::Module &llvmModule, llvm::TargetMachine &machine, int level) {
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
     llvm::CGSCCAnalysisManager components;
@@ -67,7 +71,9 @@ private:
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     llvm::ModulePassManager passes;
-    if (llvm::Error error = builder.parsePassPipeline(passes, llvmPasses))
+    if (level == 0)
+      passes = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+    else if (llvm::Error error = builder.parsePassPipeline(passes, llvmPasses))
       return getOperation().emitError(llvm::toString(std::move(error)));
     passes.run(llvmModule, modules);
     return success();
@@ -81,6 +87,13 @@ public:
   StringRef getArgument() const override { return "emit-ptx"; }
   StringRef getDescription() const override {
     return "Turn gpu.module of llvm and nvvm into gpu.binary that holds PTX";
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
   }
 
   void runOnOperation() override {
