@@ -47,8 +47,9 @@ class PersistBlocks(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            if _independent(kernel) and Plan.of(kernel, target, _STAGES) is not None:
-                _persist(kernel, is_managed(module))
+            plan = Plan.of(kernel, target, _STAGES) if _independent(kernel) else None
+            if plan is not None:
+                _persist(kernel, plan.neighbours, is_managed(module))
 
 
 def _independent(kernel: Operation) -> bool:
@@ -62,10 +63,10 @@ def _independent(kernel: Operation) -> bool:
     return True
 
 
-def _persist(kernel: Operation, managed: bool) -> None:
+def _persist(kernel: Operation, neighbours: int, managed: bool) -> None:
     *work, end = list(kernel.regions[0].blocks[0])
     b = Builder(InsertionPoint(end), kernel.location)
-    grid = _managed_grid(b, kernel) if managed else _plain_grid(b)
+    grid = _managed_grid(b, kernel, neighbours) if managed else _plain_grid(b, neighbours)
     loop = b.create("scf.for", [grid.first, grid.count, grid.workers], regions=1)
     inner = b.block(loop.regions[0], [b.i32])
     with b.at(inner):
@@ -85,20 +86,23 @@ class _Grid:
     workers: Value
 
 
-def _managed_grid(b: Builder, kernel: Operation) -> _Grid:
+def _managed_grid(b: Builder, kernel: Operation, neighbours: int) -> _Grid:
     """The launcher passes the program's grid, and starts as many blocks as shall work."""
     extents = program_grid(kernel, b.i32)
-    set_launch_grid(kernel, _launch_grid())
+    set_launch_grid(kernel, _launch_grid(neighbours))
     first, workers = (_special(b, name) for name in ("ctaid.x", "nctaid.x"))
     return _Grid(extents, _product(b, extents), first, workers)
 
 
-def _plain_grid(b: Builder) -> _Grid:
+def _plain_grid(b: Builder, neighbours: int) -> _Grid:
     """The program's grid is started as it is: those beyond the workers end at once."""
     x, y, z = (_special(b, f"ctaid.{axis}") for axis in _AXES)
     extents = [_special(b, f"nctaid.{axis}") for axis in _AXES]
     count = _product(b, extents)
-    rounds = b.op("arith.ceildivui", [count, _special(b, "nsmid")], b.i32)
+    room = _special(b, "nsmid")
+    if neighbours > 1:
+        room = b.mul(room, b.c32(neighbours))
+    rounds = b.op("arith.ceildivui", [count, room], b.i32)
     workers = b.op("arith.ceildivui", [count, rounds], b.i32)
     first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
     b.create("tile_gpu.exit_if", [b.compare("uge", first, workers)])
@@ -139,8 +143,11 @@ def _move(work: list, inner: Block, index: list[Value], grid: list[Value]) -> No
                 break
 
 
-def _launch_grid() -> list[Expression]:
-    """As many blocks as there are multiprocessors, less if that saves no round."""
+def _launch_grid(neighbours: int) -> list[Expression]:
+    """As many blocks as multiprocessors hold, less if that saves no round."""
     blocks: Expression = ["mul", ["mul", PROGRAM_GRID[0], PROGRAM_GRID[1]], PROGRAM_GRID[2]]
-    rounds = ["max", 1, ["ceildiv", blocks, "multiprocessors"]]
+    room: Expression = "multiprocessors"
+    if neighbours > 1:
+        room = ["mul", room, neighbours]
+    rounds = ["max", 1, ["ceildiv", blocks, room]]
     return [["ceildiv", blocks, rounds], 1, 1]

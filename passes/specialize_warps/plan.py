@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +21,7 @@ from tileir.passes.specialize_warps.stores import (
     describe_tensor,
     tensor_stores,
 )
+from tileir.passes.specialize_warps.neighbours import neighbours
 from tileir.passes.walk import walk
 
 #: A box of a tensor memory access has at most so many rows.
@@ -119,6 +121,8 @@ class Plan:
     pairs: bool
     target: Target
     most_stages: int
+    #: Blocks that shall share a multiprocessor.
+    neighbours: int = 1
 
     @staticmethod
     def of(
@@ -140,10 +144,11 @@ class Plan:
         shared = _shared(kernel, needed)
         if not _describable(rings, shared):
             return None
-        for slices in (2, 1):
+        pairs = shared_by_pairs is not None
+        wanted = 1 if pairs else neighbours(kernel, target)
+        for blocks, slices in itertools.product(range(wanted, 0, -1), (2, 1)):
             stores = tensor_stores(kernel, slices)
-            pairs = shared_by_pairs is not None
-            plan = Plan(kernel, rings, needed, shared, stores, pairs, target, most_stages)
+            plan = Plan(kernel, rings, needed, shared, stores, pairs, target, most_stages, blocks)
             if plan._stages(1) >= _ENOUGH_STAGES:
                 break
         return plan if plan.make_room(1) else None
@@ -157,7 +162,7 @@ class Plan:
         elsewhere |= {op.operation for load in loads for op in (load.load, load.to_shared)}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
-        room = self.target.shared_bytes - fixed
+        room = self.target.shared_bytes_of(self.neighbours) - fixed
         return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
 
     def make_room(self, replicas: int) -> bool:

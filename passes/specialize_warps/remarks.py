@@ -39,6 +39,8 @@ def _division(kernel: Operation, plan: Plan, ping_pong: PingPong | None, product
         + (", taking turns" if ping_pong is not None else ""),
         f"one thread fetches {rings} by tensor memory accesses",
     ]
+    if plan.neighbours > 1:
+        parts.append(f"{plan.neighbours} blocks share a multiprocessor")
     if plan.pairs:
         parts.append("blocks pair up at launch where rows start off cache lines")
     if plan.stores:

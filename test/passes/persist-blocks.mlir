@@ -173,3 +173,36 @@ module attributes {tile_gpu.target = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+// The hint `occupancy`: two blocks of a single warpgroup share a multiprocessor.
+
+!acc = !tile_gpu.tile<64x64xf32>
+!a = !tile_gpu.buffer<64x64xf16, swizzle = 128>
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // CHECK-LABEL: gpu.func @shared
+    gpu.func @shared(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.optimization_hints = #cuda_tile.optimization_hints<sm_90 = {occupancy = 2}>} {
+      // CHECK: %[[PLACES:.*]] = nvvm.read.ptx.sreg.nsmid
+      // CHECK: %[[TWO:.*]] = arith.constant 2 : i32
+      // CHECK: %[[ROOM:.*]] = arith.muli %[[PLACES]], %[[TWO]]
+      // CHECK: arith.ceildivui %{{.*}}, %[[ROOM]]
+      %i = nvvm.read.ptx.sreg.ctaid.x : i32
+      %i64 = arith.extui %i : i32 to i64
+      %one = arith.constant 1 : i64
+      %zero = arith.constant dense<0.0> : !acc
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %d = scf.for %k = %c0 to %rounds step %c1 iter_args(%sum = %zero) -> (!acc) : i32 {
+        %x = tile_gpu.load %p[%i64, %i64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
+        %next = tile_gpu.dot %a, %a, %sum instruction <wgmma> : !a, !a, !acc
+        scf.yield %next : !acc
+      }
+      tile_gpu.store %d, %p[%i64, %i64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !acc
+      gpu.return
+    }
+  }
+}

@@ -111,6 +111,21 @@ def test_hints_do_not_spill(columns, warps):
 # ---- deep tiles ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("launch", LAUNCHES)
+def test_occupancy(launch):
+    """So many blocks fit on a multiprocessor, which has 228 KiB of shared memory, 1 KiB of it taken
+    by the system for each block, and 65,536 registers; results are right."""
+    gemm = Gemm(64, 64, 64, "bf16", hints="occupancy = 3")
+    program = compiled(gemm, launch)
+    assert program.cubin, "machine code tells how many registers are used"
+    (kernel,) = program.kernels.values()
+    assert 3 * (kernel.shared_bytes + kernel.dynamic_shared_bytes + 1024) <= 228 * 1024
+    assert 3 * kernel.block[0] * kernel.registers <= 65536
+    assert "3 blocks share a multiprocessor" in " ".join(program.remarks)
+    product = Product(gemm, 80, 144, 144)
+    np.testing.assert_array_equal(product.simulated(program), product.want)
+
+
 def test_one_stage():
     """Where two rounds' tiles do not fit, the next are fetched when this one has been read."""
     gemm = Gemm(128, 128, 256, "bf16")

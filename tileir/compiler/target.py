@@ -14,6 +14,7 @@ _PTX_VERSION = {
 }  # fmt: skip
 
 #: Shared memory that one block may use, in KiB. (CUDA C++ Programming Guide, compute capabilities.)
+#: The system takes another one for each block.
 _SHARED_KIB = {
     80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99,
     121: 99,
@@ -56,7 +57,11 @@ class Target:
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that one block may use."""
-        return _SHARED_KIB[self.capability] * 1024
+        return self.shared_bytes_of(1)
+
+    def shared_bytes_of(self, blocks: int) -> int:
+        """Bytes of shared memory that each of so many blocks of a multiprocessor may use."""
+        return (_SHARED_KIB[self.capability] + 1) * 1024 // blocks - 1024
 
     @property
     def hint_key(self) -> str:
