@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
@@ -16,12 +16,12 @@ from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 from tileir.passes.specialize_warps.consumer_memory import bytes_of_consumers
+from tileir.passes.specialize_warps.neighbours import neighbours
 from tileir.passes.specialize_warps.stores import (
     TensorStore,
     describe_tensor,
     tensor_stores,
 )
-from tileir.passes.specialize_warps.neighbours import neighbours
 from tileir.passes.walk import walk
 
 #: A box of a tensor memory access has at most so many rows.
@@ -145,13 +145,13 @@ class Plan:
         if not _describable(rings, shared):
             return None
         pairs = shared_by_pairs is not None
-        wanted = 1 if pairs else neighbours(kernel, target)
-        for blocks, slices in itertools.product(range(wanted, 0, -1), (2, 1)):
+        plan = None
+        for blocks, slices in _divisions(1 if pairs else neighbours(kernel, target)):
             stores = tensor_stores(kernel, slices)
             plan = Plan(kernel, rings, needed, shared, stores, pairs, target, most_stages, blocks)
             if plan._stages(1) >= _ENOUGH_STAGES:
                 break
-        return plan if plan.make_room(1) else None
+        return plan if plan is not None and plan.make_room(1) else None
 
     def _stages(self, replicas: int) -> int:
         """How many rounds' tiles fit beside what else needs shared memory."""
@@ -205,6 +205,11 @@ class Plan:
         """Lets the blocks of a pair wait for each other, which use each other's barriers."""
         if self.pairs:
             b.create("tile_gpu.cluster_barrier")
+
+
+def _divisions(neighbours: int) -> Iterator[tuple[int, int]]:
+    """Blocks of a multiprocessor and slices of a result, those that are liked best first."""
+    return itertools.product(range(neighbours, 0, -1), (2, 1))
 
 
 def _rows(b: Builder, fetch: Fetch) -> Value | None:

@@ -1,8 +1,8 @@
 """Optimisation levels: how much work goes into a kernel, and what each level leaves out.
 
 Chosen from measurements (docs/compile-time.md). Half of the time goes to ptxas, whose own levels
-change it little; LLVM takes a sixth, half of it for passes that ptxas mostly does again; the rest is
-passes of ours, of which those that overlap work make code that is larger, too.
+change it little; LLVM takes a sixth, half of it for passes that ptxas mostly does again; the rest
+is passes of ours, of which those that overlap work make code that is larger, too.
 """
 
 from __future__ import annotations
