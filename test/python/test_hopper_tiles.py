@@ -119,6 +119,7 @@ def test_occupancy(launch):
     program = compiled(gemm, launch)
     assert program.cubin, "machine code tells how many registers are used"
     (kernel,) = program.kernels.values()
+    assert kernel.registers is not None
     assert 3 * (kernel.shared_bytes + kernel.dynamic_shared_bytes + 1024) <= 228 * 1024
     assert 3 * kernel.block[0] * kernel.registers <= 65536
     assert "3 blocks share a multiprocessor" in " ".join(program.remarks)
