@@ -416,6 +416,41 @@ LogicalResult TmaLoadOp::verify() {
   return verifyBarrier(*this, getBarrier().getType());
 }
 
+LogicalResult AsPanelsOp::verify() {
+  auto from = cast<BufferType>(getBuffer().getType());
+  auto to = cast<BufferType>(getResult().getType());
+  if (from.getStages() != 1 || to.getStages() != 1)
+    return emitOpError("takes one stage, found ") << from << " and " << to;
+  if (!from.getSwizzle() || from.getSwizzle() != to.getSwizzle())
+    return emitOpError("keeps the swizzle of rows, found ") << from << " and " << to;
+  return success();
+}
+
+LogicalResult TakeTileOp::verify() {
+  auto tile = cast<TileType>(getResult().getType());
+  if (tile.getShape().size() != 2 || getParts().empty())
+    return emitOpError("takes a matrix in parts, found ") << tile;
+  int64_t columns = 0;
+  for (Value part : getParts()) {
+    auto buffer = cast<BufferType>(part.getType());
+    bool fits = buffer.getStages() == 1 && buffer.getShape().size() == 2 &&
+                buffer.getShape()[0] == tile.getShape()[0];
+    if (!fits)
+      return emitOpError() << buffer << " does not hold columns of " << tile;
+    if (failed(verifySameElementType(*this, tile, buffer)))
+      return failure();
+    columns += buffer.getShape()[1];
+  }
+  if (columns != tile.getShape()[1])
+    return emitOpError() << "parts have " << columns << " columns, " << tile << " has "
+                         << tile.getShape()[1];
+  for (ValueRange barriers : {ValueRange(getFull()), ValueRange(getEmpty())})
+    for (Value barrier : barriers)
+      if (failed(verifyBarrier(*this, barrier.getType())))
+        return failure();
+  return success();
+}
+
 LogicalResult TmaStoreOp::verify() {
   auto tile = cast<TileType>(getValue().getType());
   auto ring = cast<BufferType>(getRing().getType());

@@ -84,6 +84,46 @@ def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_AsPanelsOp : TileGPU_Op<"as_panels", [Pure]> {
+  let summary = "a buffer's bytes as a buffer of another shape and element type";
+  let description = [{
+    One stage, of as many bytes or more, with rows of the same swizzle: panels
+    of one buffer are panels of the other.
+    Example: `%p = tile_gpu.as_panels %b : !tile_gpu.buffer<64x256xf16, swizzle = 128> ->
+    !tile_gpu.buffer<128x128xf16, swizzle = 128>`
+  }];
+  let arguments = (ins TileGPU_Buffer:$buffer);
+  let results = (outs TileGPU_Buffer:$result);
+  let assemblyFormat = "$buffer attr-dict `:` qualified(type($buffer)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_TakeTileOp : TileGPU_Op<"take_tile", [
+    SameVariadicOperandSize, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a tile that another warp fetches, from stages of a ring";
+  let description = [{
+    `parts` hold the tile's columns from left to right. Each is there when its
+    barrier in `full` has completed the phase of that parity, and is given back
+    at its barrier in `empty` after all of the parts that name this barrier were
+    read, by the first lane of each warp; with `cluster`, to both blocks of a
+    pair. What only leaves by `tma_store` is read slice by slice, when that
+    writes it.
+    Example: `%t = tile_gpu.take_tile %p, %q full %f, %f parity %x, %x empty %e, %e :
+    !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128>
+    full !tile_gpu.buffer<1xi64>, !tile_gpu.buffer<1xi64>
+    empty !tile_gpu.buffer<1xi64>, !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<128x128xf16>`
+  }];
+  let arguments = (ins Variadic<TileGPU_Buffer>:$parts, Variadic<TileGPU_Buffer>:$full,
+                       Variadic<I32>:$parity, Variadic<TileGPU_Buffer>:$empty, UnitAttr:$cluster);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $parts `full` $full `parity` $parity `empty` $empty (`cluster` $cluster^)? attr-dict
+    `:` qualified(type($parts)) `full` qualified(type($full)) `empty` qualified(type($empty))
+    `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_ZeroRowsOp : TileGPU_Op<"zero_rows"> {
   let summary = "write zeros to all rows of a buffer's stages from `first` on";
   let description = [{

@@ -46,6 +46,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     reductions,
     shared_memory,
     specialization,
+    taken_tiles,
     tensor_maps,
     tensor_memory,
     tensor_stores,

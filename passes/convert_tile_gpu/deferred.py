@@ -12,9 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import overload
 
 from tileir.compiler.ir_util import has_flag, keyword
+from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 
+#: Words of a thread that may be loaded before a loop.
+_FEW_WORDS = 32
 #: Operations that give each register of their result from one of each operand, at most.
 _REGISTER_BY_REGISTER = (
     "arith.",
@@ -96,4 +99,8 @@ def loaded_when_stored(load: tile_gpu.LoadOp) -> bool:
         return False
     following = list(load.operation.block)
     after = following[following.index(load.operation.opview) + 1 :]
+    tile = tile_of(load.result)
+    words = tile.layout.num_registers * tile.element_bytes // 4
+    if words <= _FEW_WORDS and any(op.operation.regions for op in after):
+        return False
     return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)

@@ -200,6 +200,9 @@ def _cast(ctx: Lowering, op: OpView) -> None:
     """The operation of arith of the same name; 8-bit floats already are the integers that a
     bitcast of them gives."""
     name, result = f"arith.{keyword(op, 'kind')}", _result_type(ctx, op)
+    if name == "arith.extf" and _widens_pairs(op):
+        ctx.each(op, lambda given: _widened(ctx, given[0]))
+        return
 
     def apply(given: list[Value]) -> Value:
         if name == "arith.bitcast" and given[0].type == result:
@@ -207,6 +210,22 @@ def _cast(ctx: Lowering, op: OpView) -> None:
         return ctx.builder.op(name, given, result)
 
     ctx.each(op, apply)
+
+
+def _widens_pairs(op: OpView) -> bool:
+    """Whether an epilogue makes f32 of bf16, two of which lie in one register."""
+    elements = [tile_info(v.type) for v in (op.operation.operands[0], op.operation.results[0])]
+    names = [info.element for info in elements if info is not None]
+    return names == ["bf16", "f32"] and computed_when_stored(op.operation.results[0])
+
+
+def _widened(ctx: Lowering, value: Value) -> Value:
+    """A bf16 is the upper half of an f32. In integers, LLVM sees that to mask what lies in an upper
+    half is enough; `cvt` takes two instructions for it."""
+    b = ctx.builder
+    bits = b.op("arith.extui", [b.op("arith.bitcast", [value], b.i16)], b.i32)
+    moved = b.op("arith.shli", [bits, b.c32(16)], b.i32)
+    return b.op("arith.bitcast", [moved], b.type("f32"))
 
 
 @lowers("tile_gpu.select")

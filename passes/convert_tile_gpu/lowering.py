@@ -72,12 +72,13 @@ class Fragment:
 
 @dataclass(frozen=True)
 class SharedBuffer:
-    """A buffer: its memref of elements in shared memory, and the byte offset of its first
-    stage."""
+    """A buffer: its memref of elements in shared memory, the byte offset of its first stage, and
+    where this stage starts (index)."""
 
     info: BufferInfo
     memref: Value
     offset: int
+    start: Value
 
 
 #: Where this thread stands, and what was computed from that.

@@ -113,7 +113,7 @@ class _LhsRegisters(Operand):
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-class _Matrices:
+class Matrices:
     """`ldmatrix` of four matrices of 8 rows of 16 bytes. Lane l gives the address of row l % 8 of
     matrix l / 8; bit `outer_bit` of the matrix number steps along the rows of the buffer, the other
     one along its columns."""
@@ -166,9 +166,9 @@ class _LhsMatrices(Operand):
         b, self.info, self.transposed = ctx.builder, buffer.info, not along_depth
         before = _batch_row(ctx, buffer.info, batch)
         if along_depth:
-            self.matrices = _Matrices(ctx, buffer, 0, b.add(before, row), None)
+            self.matrices = Matrices(ctx, buffer, 0, b.add(before, row), None)
         else:
-            self.matrices = _Matrices(ctx, buffer, 1, before, row)
+            self.matrices = Matrices(ctx, buffer, 1, before, row)
 
     def fragment(self, batch: Batch, block: int, k: int) -> Registers:
         row, column = (k, block) if self.transposed else (block, k)
@@ -187,9 +187,9 @@ class _RhsMatrices(Operand):
         b, self.info, self.transposed = ctx.builder, buffer.info, not along_depth
         before = _batch_row(ctx, buffer.info, batch)
         if along_depth:
-            self.matrices = _Matrices(ctx, buffer, 1, b.add(before, column), None)
+            self.matrices = Matrices(ctx, buffer, 1, b.add(before, column), None)
         else:
-            self.matrices = _Matrices(ctx, buffer, 0, before, column)
+            self.matrices = Matrices(ctx, buffer, 0, before, column)
         self.extent = extent
         self._loaded: dict[tuple[Batch, int, int], Registers] = {}
 

@@ -22,8 +22,9 @@ _SWIZZLE_PERIOD = 8
 def _alloc(ctx: Lowering, op: OpView) -> None:
     info = buffer_info(op.operation.results[0].type)
     offset = int_attr(op, "offset")
-    memref = ctx.in_prologue(lambda: view(ctx, info, _start(ctx, info, offset)))
-    ctx.buffers[op.operation.results[0]] = SharedBuffer(info, memref, offset)
+    start = ctx.in_prologue(lambda: _start(ctx, info, offset))
+    memref = ctx.in_prologue(lambda: view(ctx, info, start))
+    ctx.buffers[op.operation.results[0]] = SharedBuffer(info, memref, offset, start)
 
 
 def _start(ctx: Lowering, info: BufferInfo, offset: int) -> Value:
@@ -50,7 +51,15 @@ def _stage(ctx: Lowering, op: OpView) -> None:
     b = ctx.builder
     distance = b.mul(ctx.scalar(op.operation.operands[1]), b.c32(info.stage_bytes))
     shift = b.op("arith.index_cast", [b.add(distance, b.c32(ring.offset))], b.index)
-    ctx.buffers[op.operation.results[0]] = SharedBuffer(info, view(ctx, info, shift), ring.offset)
+    buffer = SharedBuffer(info, view(ctx, info, shift), ring.offset, shift)
+    ctx.buffers[op.operation.results[0]] = buffer
+
+
+@lowers("tile_gpu.as_panels")
+def _as_panels(ctx: Lowering, op: tile_gpu.AsPanelsOp) -> None:
+    old, info = ctx.buffers[op.buffer], buffer_info(op.result.type)
+    memref = view(ctx, info, old.start)
+    ctx.buffers[op.result] = SharedBuffer(info, memref, old.offset, old.start)
 
 
 @lowers("tile_gpu.barrier")

@@ -158,18 +158,24 @@ def _mbarrier_expect(ctx: Lowering, op: tile_gpu.MbarrierExpectOp) -> None:
 def _mbarrier_arrive(ctx: Lowering, op: tile_gpu.MbarrierArriveOp) -> None:
     """By the first lane. Its warp has come this far as a whole: the products that read the stage
     are done for all of its lanes at once."""
+    predicate = None if op.predicate is None else ctx.scalar(op.predicate)
+    arrive(ctx, op.barrier, bool(op.cluster), predicate)
+
+
+def arrive(ctx: Lowering, at: Value, cluster: bool, predicate: Value | None = None) -> None:
+    """The first lane arrives at a barrier, the second at that of the other block of a pair."""
     b = ctx.builder
     arrives = b.compare("eq", ctx.lane, b.c32(0))
-    if op.predicate is not None:
-        arrives = b.op("arith.andi", [arrives, ctx.scalar(op.predicate)], b.i1)
-    barrier = _barrier(ctx, op.barrier)
+    if predicate is not None:
+        arrives = b.op("arith.andi", [arrives, predicate], b.i1)
+    barrier = _barrier(ctx, at)
     _if(ctx, "mbarrier.arrive.shared::cta.b64 _, [$1];", arrives, [barrier])
-    if op.cluster:
-        _arrive_at_other(ctx, op, barrier)
+    if cluster:
+        _arrive_at_other(ctx, barrier, predicate)
 
 
-def _arrive_at_other(ctx: Lowering, op: tile_gpu.MbarrierArriveOp, barrier: Value) -> None:
-    """By the second lane. (`.release.cluster`, written out, makes ptxas add a fence.)"""
+def _arrive_at_other(ctx: Lowering, barrier: Value, predicate: Value | None) -> None:
+    """(`.release.cluster`, written out, makes ptxas add a fence.)"""
     b = ctx.builder
     rank, size = (
         b.op(f"nvvm.read.ptx.sreg.cluster.{name}", [], b.i32) for name in ("ctarank", "nctarank")
@@ -177,8 +183,8 @@ def _arrive_at_other(ctx: Lowering, op: tile_gpu.MbarrierArriveOp, barrier: Valu
     last = b.sub(size, b.c32(1))
     is_second, is_pair = (b.compare("eq", value, b.c32(1)) for value in (ctx.lane, last))
     arrives = b.op("arith.andi", [is_second, is_pair], b.i1)
-    if op.predicate is not None:
-        arrives = b.op("arith.andi", [arrives, ctx.scalar(op.predicate)], b.i1)
+    if predicate is not None:
+        arrives = b.op("arith.andi", [arrives, predicate], b.i1)
     other = b.op("arith.xori", [rank, last], b.i32)
     text = "mapa.shared::cluster.u32 $0, $1, $2;"
     there = ctx.asm(text, "=r,r,r", [barrier, other], b.i32, False).results[0]
@@ -194,5 +200,10 @@ def _cluster_barrier(ctx: Lowering, op: OpView) -> None:
 @lowers("tile_gpu.mbarrier_wait")
 def _mbarrier_wait(ctx: Lowering, op: OpView) -> None:
     barrier, parity = op.operation.operands
+    wait_for(ctx, barrier, parity)
+
+
+def wait_for(ctx: Lowering, barrier: Value, parity: Value) -> None:
+    """Until a barrier has completed the phase of this parity."""
     operands = [_barrier(ctx, barrier), ctx.scalar(parity)]
     ctx.asm(_WAIT, "r,r,~{memory}", operands, None, True)

@@ -115,7 +115,8 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     _move(work, plan, consumers)
     Consumers(plan, ping_pong).rewrite(consumers)
     replace_stores(plan.stores, split)
-    zero_unfetched(plan, consumers)
+    if not plan.sources:  # they write there; what is computed from it only leaves by stores
+        zero_unfetched(plan, consumers)
     # A block's barriers and buffers must last until the other has done with them.
     plan.meet(b)
 

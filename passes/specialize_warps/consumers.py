@@ -17,6 +17,7 @@ from tileir.passes.specialize_warps.rings import (
     stage_of,
     unflatten,
 )
+from tileir.passes.specialize_warps.sources import Source
 
 
 class Consumers:
@@ -26,6 +27,7 @@ class Consumers:
         #: The rings whose loads still stand in the code.
         self.left: list[Ring] = list(plan.rings)
         self.pairs = plan.pairs
+        self.sources = {source.load.operation: source for source in plan.sources}
         self.ping_pong = ping_pong
         #: With ping-pong: the rounds of a tile, which the other replica's tiles take too.
         self.skipped: Value | None = None
@@ -37,6 +39,9 @@ class Consumers:
         if self.ping_pong is not None:
             b.point = InsertionPoint(self.ping_pong.tiles)
             self.skipped = self.ping_pong.count_rounds(b)
+            epilogue = sum(len(source.rounds) for source in self.sources.values())
+            if epilogue:
+                self.skipped = b.add(self.skipped, b.c32(epilogue))
             before = b.mul(self.ping_pong.share_tiles(b), self.skipped)
             start = {ring: at.advance(b, ring, before) for ring, at in start.items()}
         self._block(block, start)
@@ -48,6 +53,11 @@ class Consumers:
             self._take_stage(ring, positions[ring])
         leaving: list[Ring] = []
         for op in list(block):
+            source = self.sources.get(op.operation)
+            if source is not None:
+                at = self._take_tile(source, positions[source.ring])
+                positions = positions | {source.ring: at}
+                continue
             if isinstance(op, tile_gpu.DotWaitOp):
                 self._give_back_previous(op, [*here, *leaving], positions, block)
                 leaving = []
@@ -98,6 +108,26 @@ class Consumers:
         """To the producers of both blocks of a pair, since each may fetch for both."""
         attributes = {"cluster": b.attribute("unit")} if self.pairs else {}
         b.create("tile_gpu.mbarrier_arrive", operands, attributes=attributes)
+
+    def _take_tile(self, source: Source, at: Position) -> Position:
+        """Takes a tile of the epilogue from the rounds that bring it, instead of loading it."""
+        load, ring = source.load, source.ring
+        b = Builder(InsertionPoint(load), load.location)
+        parts: list[Value] = []
+        barriers: list[tuple[Value, Value, Value]] = []
+        for columns in source.rounds:
+            full, empty = (stage_of(b, each, at.stage) for each in (ring.full, ring.empty))
+            for part in columns:
+                stage = stage_of(b, part.fetch.buffer, at.stage)
+                parts.append(b.op("tile_gpu.as_panels", [stage], b.type(str(part.info))))
+                barriers.append((full, at.parity, empty))
+            at = at.next(b, ring)
+        operands = [*parts, *(value for kind in zip(*barriers, strict=True) for value in kind)]
+        attributes = {"cluster": b.attribute("unit")} if self.pairs else {}
+        taken = b.create("tile_gpu.take_tile", operands, [load.result.type], attributes).results[0]
+        load.result.replace_all_uses_with(taken)
+        load.operation.erase()
+        return at
 
     # ---- control flow --------------------------------------------------------------------------
 

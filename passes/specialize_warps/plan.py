@@ -17,6 +17,7 @@ from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 from tileir.passes.specialize_warps.consumer_memory import bytes_of_consumers
 from tileir.passes.specialize_warps.neighbours import neighbours
+from tileir.passes.specialize_warps.sources import Source, epilogue_sources
 from tileir.passes.specialize_warps.stores import (
     TensorStore,
     describe_tensor,
@@ -117,6 +118,8 @@ class Plan:
     #: Operations at the top of the kernel that both sides use.
     shared: set[Operation]
     stores: list[TensorStore]
+    #: Tiles of the epilogue that come through the ring.
+    sources: list[Source]
     #: Whether blocks may come in pairs.
     pairs: bool
     target: Target
@@ -138,17 +141,32 @@ class Plan:
         rings = _rings(kernel, shared_by_pairs or {})
         if not any(_in_loop(ring) for ring in rings):
             return None
-        needed = _Slice(kernel, rings).values()
+        pairs = shared_by_pairs is not None
+        sources = epilogue_sources(kernel, rings, tensor_stores(kernel, 1))
+        for some in [sources, []] if sources else [[]]:
+            plan = Plan._with(kernel, rings, some, pairs, target, most_stages)
+            if plan is not None:
+                return plan
+        return None
+
+    @staticmethod
+    def _with(
+        kernel: Operation, rings: list[Ring], sources: list[Source], pairs: bool, target: Target,
+        most_stages: int,
+    ) -> Plan | None:  # fmt: skip
+        """The plan in which the producer fetches these `sources`, too."""
+        needed = _Slice(kernel, rings, sources).values()
         if needed is None:
             return None
         shared = _shared(kernel, needed)
-        if not _describable(rings, shared):
+        if not _describable(rings, sources, shared):
             return None
-        pairs = shared_by_pairs is not None
         plan = None
         for blocks, slices in _divisions(1 if pairs else neighbours(kernel, target)):
             stores = tensor_stores(kernel, slices)
-            plan = Plan(kernel, rings, needed, shared, stores, pairs, target, most_stages, blocks)
+            plan = Plan(
+                kernel, rings, needed, shared, stores, sources, pairs, target, most_stages, blocks
+            )
             if plan._stages(1) >= _ENOUGH_STAGES:
                 break
         return plan if plan is not None and plan.make_room(1) else None
@@ -160,6 +178,7 @@ class Plan:
         elsewhere = {store.store.operation for store in self.stores}
         loads = [fetch.load for ring in self.rings for fetch in ring.fetches]
         elsewhere |= {op.operation for load in loads for op in (load.load, load.to_shared)}
+        elsewhere |= {source.load.operation for source in self.sources}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
         room = self.target.shared_bytes_of(self.neighbours) - fixed
@@ -172,7 +191,14 @@ class Plan:
         for ring in self.rings:
             if _in_loop(ring):
                 ring.stages = stages
-        return stages >= (3 if any(ring.in_flight for ring in self.rings) else 1)
+        least = 3 if any(ring.in_flight for ring in self.rings) else 1
+        # All of an epilogue's tiles are under way at once, and an operand's stage beside them.
+        return stages >= max(least, self.rounds_of_sources + 1)
+
+    @property
+    def rounds_of_sources(self) -> int:
+        """Rounds of the ring that bring what the epilogue of a tile reads."""
+        return sum(len(source.rounds) for source in self.sources)
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Makes the rings, their barriers, and the maps, before the specialised part, for so many
@@ -187,6 +213,8 @@ class Plan:
             ring.empty = self._barriers(b, ring, self._consumers(b))
         for store in self.stores:
             store.allocate(b, replicas)
+        for source in self.sources:
+            source.allocate(b)
         self.meet(b)
 
     def _consumers(self, b: Builder) -> Value:
@@ -323,9 +351,10 @@ class _Slice:
     """The values that the producer needs: where its loads start, and the control flow around
     them."""
 
-    def __init__(self, kernel: Operation, rings: list[Ring]):
+    def __init__(self, kernel: Operation, rings: list[Ring], sources: list[Source]):
         self.kernel = kernel
         self.rings = rings
+        self.sources = sources
         self.seen: set[Value] = set()
         self.possible = True
 
@@ -341,6 +370,9 @@ class _Slice:
                 if fetch.shared is not None:
                     self._need(fetch.shared)
             self._need_control(ring.block)
+        for source in self.sources:
+            for value in [*source.load.starts, *source.tensor()]:
+                self._need(value)
         for op in self.kernel.regions[0].blocks[0]:
             if isinstance(op, tile_gpu.ExitIfOp):
                 self._need(op.condition)
@@ -416,9 +448,10 @@ def _shared(kernel: Operation, needed: set[Value]) -> set[Operation]:
     return shared
 
 
-def _describable(rings: list[Ring], shared: set[Operation]) -> bool:
+def _describable(rings: list[Ring], sources: list[Source], shared: set[Operation]) -> bool:
     """Whether the tensors are known before the kernel's loops: each is described once."""
     tensors = [value for ring in rings for fetch in ring.fetches for value in _tensor_of(fetch)]
+    tensors += [value for source in sources for value in source.tensor()]
     return all(_known_to_both(value, shared) for value in tensors)
 
 

@@ -1,7 +1,9 @@
-"""What epilogues read is fetched into the second-level cache while products run.
+"""What epilogues read is asked for before products run.
 
 A tile that is added to a product's result is read where it is added, all at once and late. Its rows
-are asked for where the work on a tile of the result begins, so that memory brings them meanwhile.
+are asked for where the work on a tile of the result begins, so that memory brings them into the
+second-level cache meanwhile, unless the producer fetches them. Rows and columns are few registers:
+they are loaded before the products, where nothing else waits for registers.
 """
 
 from __future__ import annotations
@@ -23,12 +25,38 @@ _PURE = ("arith.", "nvvm.read.ptx.sreg.")
 
 
 def prefetch_epilogue(plan: Plan) -> None:
-    """Prefetches the tiles that are loaded after a loop around products, in the same block."""
+    """Asks early for the tiles that are loaded after a loop around products, in the same block."""
+    fetched = {source.load.operation for source in plan.sources}
     for block, loop in _loops_of_rings(plan):
         ops = [op.operation for op in block]
-        for op in list(block)[ops.index(loop) + 1 :]:
-            if isinstance(op, tile_gpu.LoadOp) and _suits(op, block):
-                _prefetch(op, block)
+        after = [op.opview for op in ops[ops.index(loop) + 1 :] if op not in fetched]
+        loads = [op for op in after if isinstance(op, tile_gpu.LoadOp)]
+        rows = [load for load in loads if _is_row(load, block)]
+        for load in loads:
+            if load not in rows and _suits(load, block):
+                _prefetch(load, block)
+        if len(rows) == len(loads):
+            for load in rows:
+                _load_early(load, block, loop)
+
+
+def _is_row(load: tile_gpu.LoadOp, block: Block) -> bool:
+    """Whether a load reads few elements, whose place is known where the loop begins."""
+    tile = tile_of(load.operation.results[0])
+    return (
+        tile.num_elements == max(tile.shape)
+        and keyword(load, "ordering", "weak") == "weak"
+        and all(_is_known(operand, block) for operand in load.operation.operands)
+    )
+
+
+def _load_early(load: tile_gpu.LoadOp, block: Block, loop: Operation) -> None:
+    """Loads before the loop what is few registers, for the loop to hide how long that takes."""
+    b = Builder(InsertionPoint(loop), load.location)
+    known: dict[Value, Value] = {}
+    for i, operand in enumerate(load.operation.operands):
+        load.operation.operands[i] = recompute(b, operand, known, lambda op: _inside(op, block))
+    load.operation.move_before(loop)
 
 
 def _loops_of_rings(plan: Plan) -> list[tuple[Block, Operation]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.specialize_warps.plan import Fetch, Plan, Ring, rings_inside
@@ -12,6 +14,7 @@ from tileir.passes.specialize_warps.rings import (
     stage_of,
     unflatten,
 )
+from tileir.passes.specialize_warps.sources import Source
 
 #: Cache policies for whole lines, as `createpolicy.fractional` encodes them.
 _EVICT_NORMAL = 0x1000000000000000
@@ -40,12 +43,17 @@ class Producer:
     def _block(self, old: Block, positions: Positions) -> Positions:
         """The part of `old` that matters here; returns the positions at its end."""
         rings = {_last_fetch(ring): ring for ring in self.plan.rings if ring.block == old}
+        sources = {source.load.operation: source for source in self.plan.sources}
         for op in old:
             self.b.location = op.location
             inside = rings_inside(op, self.plan.rings) if op.operation.regions else []
             if op.operation in rings:
                 ring = rings[op.operation]
                 positions = positions | {ring: self._fetch(ring, positions[ring])}
+            elif op.operation in sources:
+                source = sources[op.operation]
+                at = self._fetch_source(source, positions[source.ring])
+                positions = positions | {source.ring: at}
             elif inside:
                 build = self._for if op.operation.name == "scf.for" else self._if
                 positions = positions | build(op.operation, inside, positions)
@@ -65,10 +73,7 @@ class Producer:
         self.known.update(zip(op.operation.results, clone.results, strict=True))
 
     def _fetch(self, ring: Ring, at: Position) -> Position:
-        b = self.b
-        b.create("tile_gpu.mbarrier_wait", [stage_of(b, ring.empty, at.stage), at.flipped(b)])
-        full = stage_of(b, ring.full, at.stage)
-        b.create("tile_gpu.mbarrier_expect", [full, self.bytes[ring]])
+        b, full = self.b, self._expect(ring, at, self.bytes[ring])
         for fetch in ring.fetches:
             b.location = fetch.load.load.location
             buffer = stage_of(b, fetch.buffer, at.stage)
@@ -78,14 +83,41 @@ class Producer:
                 self._load_shared(fetch, self._value(fetch.shared), buffer, full)
         return at.next(b, ring)
 
-    def _load(self, fetch: Fetch, buffer: Value, full: Value, half: Value | None = None) -> None:
+    def _expect(self, ring: Ring, at: Position, count: Value) -> Value:
+        """Waits until a stage is free; returns the barrier at which so many bytes (i32) arrive."""
         b = self.b
+        b.create("tile_gpu.mbarrier_wait", [stage_of(b, ring.empty, at.stage), at.flipped(b)])
+        full = stage_of(b, ring.full, at.stage)
+        b.create("tile_gpu.mbarrier_expect", [full, count])
+        return full
+
+    def _fetch_source(self, source: Source, at: Position) -> Position:
+        b, ring = self.b, source.ring
+        row, column = (self._value(start) for start in source.load.starts)
+        for parts in source.rounds:
+            full = self._expect(ring, at, b.c32(sum(part.info.bytes for part in parts)))
+            for part in parts:
+                stage = stage_of(b, part.fetch.buffer, at.stage)
+                panels = b.op("tile_gpu.as_panels", [stage], b.type(str(part.info)))
+                start = b.add(column, b.c64(part.column)) if part.column else column
+                self._copy(source.map, [row, start], panels, full, [])
+            at = at.next(b, ring)
+        return at
+
+    def _load(self, fetch: Fetch, buffer: Value, full: Value, half: Value | None = None) -> None:
         starts = [self._value(start) for start in fetch.load.load.starts]
         halves = [] if half is None else [half]
-        segments = f"array<i32: 1, {len(starts)}, 1, 1, 1, {len(halves)}>"
+        self._copy(fetch.map, starts, buffer, full, [self.policies[fetch]], halves)
+
+    def _copy(
+        self, tensor_map: Value, starts: list[Value], buffer: Value, full: Value,
+        policies: list[Value], halves: Sequence[Value] = (),
+    ) -> None:  # fmt: skip
+        b = self.b
+        segments = f"array<i32: 1, {len(starts)}, 1, 1, {len(policies)}, {len(halves)}>"
         b.create(
             "tile_gpu.tma_load",
-            [fetch.map, *starts, buffer, full, self.policies[fetch], *halves],
+            [tensor_map, *starts, buffer, full, *policies, *halves],
             attributes={"operandSegmentSizes": b.attribute(segments)},
         )
 

@@ -87,3 +87,16 @@ func.func @warps(%c: i1) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @taken
+func.func @taken(%stage: !stage, %f: !barrier, %e: !barrier, %x: i32) {
+  // CHECK: tile_gpu.as_panels %{{.*}} : !tile_gpu.buffer<128x64xf16, swizzle = 128> -> !tile_gpu.buffer<64x64xf32, swizzle = 128>
+  %p = tile_gpu.as_panels %stage : !stage -> !tile_gpu.buffer<64x64xf32, swizzle = 128>
+  // CHECK: tile_gpu.take_tile %[[P:.*]], %[[P]] full %[[F:.*]], %[[F]] parity %[[X:.*]], %[[X]] empty %[[E:.*]], %[[E]] : !tile_gpu.buffer<64x64xf32, swizzle = 128>, {{.*}} -> !tile_gpu.tile<64x128xf32>
+  %t = tile_gpu.take_tile %p, %p full %f, %f parity %x, %x empty %e, %e
+    : !tile_gpu.buffer<64x64xf32, swizzle = 128>, !tile_gpu.buffer<64x64xf32, swizzle = 128> full !barrier, !barrier empty !barrier, !barrier -> !tile_gpu.tile<64x128xf32>
+  // CHECK: tile_gpu.take_tile %{{.*}} full %{{.*}} parity %{{.*}} empty %{{.*}} cluster : {{.*}} -> !tile_gpu.tile<64x64xf32>
+  %u = tile_gpu.take_tile %p full %f parity %x empty %e cluster
+    : !tile_gpu.buffer<64x64xf32, swizzle = 128> full !barrier empty !barrier -> !tile_gpu.tile<64x64xf32>
+  return
+}

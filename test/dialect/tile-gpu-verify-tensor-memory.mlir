@@ -185,3 +185,59 @@ func.func @f() {
   }
   return
 }
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>) {
+  // expected-error @+1 {{'tile_gpu.as_panels' op keeps the swizzle of rows, found '!tile_gpu.buffer<64x64xf16, swizzle = 128>' and '!tile_gpu.buffer<64x32xf16, swizzle = 64>'}}
+  %p = tile_gpu.as_panels %b : !tile_gpu.buffer<64x64xf16, swizzle = 128> -> !tile_gpu.buffer<64x32xf16, swizzle = 64>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>) {
+  // expected-error @+1 {{'tile_gpu.as_panels' op takes one stage, found '!tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>' and '!tile_gpu.buffer<64x64xf16, swizzle = 128>'}}
+  %p = tile_gpu.as_panels %b : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>, %s: !tile_gpu.buffer<1xi64>, %x: i32) {
+  // expected-error @+1 {{'tile_gpu.take_tile' op '!tile_gpu.buffer<64x64xf16, swizzle = 128>' does not hold columns of '!tile_gpu.tile<128x64xf16>'}}
+  %t = tile_gpu.take_tile %b full %s parity %x empty %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64> empty !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<128x64xf16>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>, %s: !tile_gpu.buffer<1xi64>, %x: i32) {
+  // expected-error @+1 {{'tile_gpu.take_tile' op parts have 64 columns, '!tile_gpu.tile<64x128xf16>' has 128}}
+  %t = tile_gpu.take_tile %b full %s parity %x empty %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64> empty !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<64x128xf16>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>, %s: !tile_gpu.buffer<1xi64>, %x: i32) {
+  // expected-error @+1 {{'tile_gpu.take_tile' op element types differ: '!tile_gpu.tile<64x64xbf16>' and '!tile_gpu.buffer<64x64xf16, swizzle = 128>'}}
+  %t = tile_gpu.take_tile %b full %s parity %x empty %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64> empty !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>, %s: !tile_gpu.buffer<1xi64>, %x: i32) {
+  // expected-error @+1 {{'tile_gpu.take_tile' op takes a matrix in parts, found '!tile_gpu.tile<64xf16>'}}
+  %t = tile_gpu.take_tile %b full %s parity %x empty %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64> empty !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<64xf16>
+  return
+}
+
+// -----
+
+func.func @f(%b: !tile_gpu.buffer<64x64xf16, swizzle = 128>, %s: !tile_gpu.buffer<1xi64, stages = 2>, %x: i32) {
+  // expected-error @+1 {{'tile_gpu.take_tile' op barrier must be a buffer of one i64, found '!tile_gpu.buffer<1xi64, stages = 2>'}}
+  %t = tile_gpu.take_tile %b full %s parity %x empty %s : !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64, stages = 2> empty !tile_gpu.buffer<1xi64, stages = 2> -> !tile_gpu.tile<64x64xf16>
+  return
+}

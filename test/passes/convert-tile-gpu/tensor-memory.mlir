@@ -1,6 +1,7 @@
 // RUN: tile-opt --convert-tile-gpu %s | FileCheck %s
 
 #acc = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 8, lane 4:1, reg 2]>
+#wide = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 16, lane 4:1, reg 2]>
 !box = !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
 !barrier = !tile_gpu.buffer<1xi64>
 
@@ -55,6 +56,36 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NOT: {read}
       tile_gpu.tma_store_wait complete
       // CHECK: gpu.return
+      gpu.return
+    }
+
+    // A tile in two rounds of a ring: for each, wait for it, read it as accumulators lie, and give the
+    // stage back by the first lane; two slices ahead of the store.
+    // CHECK-LABEL: gpu.func @take
+    gpu.func @take(%map: !box, %i: i64, %x: i32) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 33024 : i64} {
+      %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128>
+      %c = tile_gpu.alloc offset 8192 : !tile_gpu.buffer<64x64xf16, swizzle = 128>
+      %out = tile_gpu.alloc offset 16384 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
+      %f = tile_gpu.alloc offset 32768 : !tile_gpu.buffer<1xi64>
+      %g = tile_gpu.alloc offset 32784 : !tile_gpu.buffer<1xi64>
+      %e = tile_gpu.alloc offset 32800 : !tile_gpu.buffer<1xi64>
+      %h = tile_gpu.alloc offset 32816 : !tile_gpu.buffer<1xi64>
+      %p = tile_gpu.as_panels %b : !tile_gpu.buffer<64x64xf16, swizzle = 128> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+      // CHECK: mbarrier.try_wait
+      // CHECK: nvgpu.ldmatrix {{.*}} {numTiles = 4 : i32, transpose = false}
+      // CHECK-COUNT-3: nvgpu.ldmatrix
+      // CHECK-NOT: nvgpu.ldmatrix
+      // CHECK: nvvm.bar.warp.sync
+      // CHECK: mbarrier.arrive.shared::cta
+      // CHECK: mbarrier.try_wait
+      // CHECK-COUNT-4: nvgpu.ldmatrix
+      // CHECK-NOT: nvgpu.ldmatrix
+      // CHECK: nvvm.bar.warp.sync
+      // CHECK: mbarrier.arrive.shared::cta
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK: nvvm.stmatrix
+      %t = tile_gpu.take_tile %p, %c full %f, %g parity %x, %x empty %e, %h : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128> full !tile_gpu.buffer<1xi64>, !tile_gpu.buffer<1xi64> empty !tile_gpu.buffer<1xi64>, !tile_gpu.buffer<1xi64> -> !tile_gpu.tile<64x128xf16, #wide>
+      tile_gpu.tma_store %t, %map[%i, %i] through %out : !tile_gpu.tile<64x128xf16, #wide>, !box, !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
       gpu.return
     }
   }

@@ -1,0 +1,145 @@
+"""Epilogues of products on Hopper, simulated, beside NumPy in float64."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from gemm_support import LAUNCHES, Gemm, Launch, assert_fast, compiled, numpy_type, simulate
+
+import tileir
+from tileir.compiler.program import Program
+
+RESIDUAL = Gemm(128, 128, 64, "bf16", epilogue="bias_residual")
+GELU = Gemm(128, 256, 64, "bf16", epilogue="bias_residual_gelu")
+
+
+def fetched(program: Program) -> bool:
+    """Whether the residual comes through the ring: registers get it by ldmatrix or pairs."""
+    return "take_tile" in program.stage("tile_gpu")
+
+
+def compile_text(text: str, launch: Launch = "managed") -> Program:
+    return tileir.compile(text, "sm_90a", launch=launch, isolate=False, cache=False)
+
+
+class Case:
+    """A product of random matrices with a bias and a residual, and what it should be."""
+
+    def __init__(self, gemm: Gemm, m: int, n: int, k: int, residual: str | None = None):
+        r = np.random.default_rng(m + n + k)
+        low = numpy_type(gemm.output)
+        self.gemm, self.c = gemm, np.full((m, n), np.nan, low)
+        self.a, self.b = (r.normal(size=s).astype(numpy_type(gemm.dtype)) for s in ((m, k), (k, n)))
+        self.bias = r.normal(size=n).astype(low)
+        self.residual = r.normal(size=(m, n)).astype(numpy_type(residual or gemm.output))
+
+    def want(self, residual: np.ndarray | None = None) -> np.ndarray:
+        """In float64."""
+        a, b, bias = (x.astype(np.float64) for x in (self.a, self.b, self.bias))
+        added = self.residual if residual is None else residual
+        total = a @ b + bias + added.astype(np.float64)
+        if "gelu" in self.gemm.epilogue:
+            total *= (1 + np.tanh(np.sqrt(2 / np.pi) * (total + 0.044715 * total**3))) / 2
+        return total
+
+    def run(self, program: Program, seed: int = 0) -> np.ndarray:
+        args: list[Any] = []
+        b = self.b if self.gemm.b == "n" else np.ascontiguousarray(self.b.T)
+        for array in (self.a, b, self.c, self.bias, self.residual):
+            args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
+        simulate(program, self.gemm.grid(*self.c.shape), args, seed)
+        return self.c.astype(np.float64)
+
+
+def assert_close(got: np.ndarray, want: np.ndarray) -> None:
+    """bf16 has 8 bits; GELU's tanh is good for 11, of numbers up to the operand."""
+    np.testing.assert_allclose(got, want, rtol=2**-8, atol=2**-8)
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+@pytest.mark.parametrize(
+    ("gemm", "shape"),
+    [
+        (GELU, (144, 528, 208)),
+        (Gemm(128, 128, 64, "bf16", epilogue="bias_residual_gelu"), (400, 272, 144)),
+        (Gemm(128, 128, 64, "bf16", b="k", epilogue="bias_residual"), (16, 272, 80)),
+    ],
+    ids=["wide", "ping-pong", "low"],
+)
+def test_residual_comes_through_the_ring(gemm, shape, launch):
+    """More tiles than multiprocessors and parts of tiles; rows of operands that no box reaches."""
+    case, program = Case(gemm, *shape), compiled(gemm, launch)
+    assert fetched(program)
+    assert_fast(program)
+    assert_close(case.run(program), case.want())
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_in_any_order(seed):
+    """Warps take turns in other ways."""
+    case, program = Case(RESIDUAL, 272, 272, 64), compiled(RESIDUAL)
+    assert_close(case.run(program, seed), case.want())
+
+
+# ---- other types and shapes ---------------------------------------------------------------------
+
+
+def with_residual_of(gemm: Gemm, element: str) -> str:
+    """The program, its residual of another type."""
+    lines = []
+    for line in gemm.text().splitlines():
+        if re.search(r"%v?res(_\w+)? =|%res_l,|make_partition_view %res_t", line):
+            line = line.replace(gemm.output, element)
+        if line.lstrip().startswith("%with_res") and element == "f32":
+            line = line.replace("%res_f", "%res_l")
+        if not (line.lstrip().startswith("%res_f =") and element == "f32"):
+            lines.append(line)
+    before = f"%res: tile<ptr<{gemm.output}>>"
+    return "\n".join(lines).replace(before, before.replace(gemm.output, element))
+
+
+@pytest.mark.parametrize("gemm", [GELU, RESIDUAL], ids=["wide", "ping-pong"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_residual_of_another_type(gemm, element):
+    """One of 128x256xf32 takes three of four stages."""
+    case = Case(gemm, 144, 272, 144, element)
+    program = compile_text(with_residual_of(gemm, element))
+    assert fetched(program)
+    assert_fast(program)
+    assert_close(case.run(program), case.want())
+
+
+def with_column(gemm: Gemm) -> str:
+    """The program, the residual's first column instead of all of it."""
+    shape = f"{gemm.bm}x{gemm.bn}"
+    text = gemm.text()
+    lines = []
+    for line in text.splitlines():
+        if re.search(r"%vres =|%res_l,|%res_f =", line):
+            line = line.replace(f"tile=({shape})", f"tile=({gemm.bm}x1)")
+            line = line.replace("[%i, %j]", "[%i, %c0]").replace(f"<{shape}x", f"<{gemm.bm}x1x")
+        if "%res_f =" in line:
+            line = line.replace("%res_f =", "%res_n =")
+            wide = f"tile<{shape}xf32>"
+            lines += [line, f"%res_f = broadcast %res_n : tile<{gemm.bm}x1xf32> -> {wide}"]
+            continue
+        lines.append(line)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("gemm", [GELU, RESIDUAL], ids=["wide", "ping-pong"])
+def test_column(gemm):
+    """Rows and columns are loaded before the products."""
+    case, program = Case(gemm, 144, 272, 80), compile_text(with_column(gemm))
+    assert not fetched(program)
+    assert_fast(program)
+    assert_close(case.run(program), case.want(case.residual[:, :1]))
+
+
+def test_bf16_is_widened_by_one_instruction():
+    """A bf16 is the upper half of an f32: shifted if it lies in the lower half of a register."""
+    sass = compiled(RESIDUAL).stage("sass")
+    assert "PRMT" not in sass.partition("HGMMA")[2]
