@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.compiler.symbols import free_symbol
+from tileir.compiler.symbols import OWN_PREFIX, free_symbol
 from tileir.ir import IntegerType, Value
 from tileir.passes.build_tensor_maps import CLAIMED, FOUND, MAP_BYTES, POOLED
 from tileir.passes.convert_tile_gpu.declarations import global_memory
@@ -52,8 +52,8 @@ class MapTable:
         CLAIMED if it is free, POOLED if there is no place."""
         ctx, words = self._ctx, self._lane_words()
         size = self._entry_bytes << _TABLE_BITS
-        name = free_symbol(ctx.module_body, f"tensor_map_table_{self._count}")
-        table = global_memory(ctx, name, size, MAP_BYTES)
+        name = free_symbol(ctx.module_body, f"{OWN_PREFIX}tensor_map_table")
+        table = global_memory(ctx, name.removeprefix(OWN_PREFIX), size, MAP_BYTES)
         inputs = ",".join("r" * len(words))
         operands = [table, ctx.lane, *words]
         text = _one_line(self._look_up_text())
