@@ -84,6 +84,7 @@ def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
 
 def _make(ctx: Lowering, op: tile_gpu.TensorMapOp, slot: Value) -> None:
     b = ctx.builder
+    assert op.scratch is not None, "build-tensor-maps gives every map scratch"
     place = address(ctx, ctx.buffers[op.scratch])
     mine = b.add(place, b.mul(ctx.lane, b.c32(4)))
     ctx.asm("st.shared.b32 [$0], 0; bar.warp.sync -1;", "r,~{memory}", [mine], None, True)
