@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import tile_of
-from tileir.compiler.wgmma import grid_of
+from tileir.compiler.wgmma import WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.convert_tile_gpu.deferred import computed_when_stored
@@ -24,7 +24,6 @@ from tileir.passes.convert_tile_gpu.vectors import unpack
 #: Rows and columns of a matrix of ldmatrix.
 _MATRIX = 8
 _ROWS_OF_WARP = 16
-_WARPS_OF_GROUP = 4
 
 #: Row and column, from a thread's first element.
 Place = tuple[int, int]
@@ -117,8 +116,8 @@ class _MatrixPart(_Part):
         grid = grid_of(layout, ctx.num_warps)
         assert grid is not None and grid.columns == 1, "specialize-warps chooses such tiles"
         b = ctx.builder
-        group = b.op("arith.divui", [ctx.warp, b.c32(_WARPS_OF_GROUP)], b.i32)
-        warp = b.op("arith.remui", [ctx.warp, b.c32(_WARPS_OF_GROUP)], b.i32)
+        group = b.op("arith.divui", [ctx.warp, b.c32(WARPS)], b.i32)
+        warp = b.op("arith.remui", [ctx.warp, b.c32(WARPS)], b.i32)
         rows = b.mul(group, b.c32(layout.shape[0] // grid.rows))
         row = b.add(rows, b.mul(warp, b.c32(_ROWS_OF_WARP)))
         self.matrices = Matrices(ctx, buffer, 0, row, None)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo, buffer_info, tensor_map_box
-from tileir.compiler.wgmma import ROWS, WarpgroupGrid, grid_of
+from tileir.compiler.wgmma import ROWS, THREADS, WarpgroupGrid, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
@@ -21,7 +21,6 @@ from tileir.passes.convert_tile_gpu.vectors import pack
 
 #: Named barriers of the warpgroups start here; those below belong to more threads.
 _FIRST_BARRIER = 3
-_GROUP_THREADS = 128
 #: Slices whose loads are started ahead; threads of so many warps have too few registers for that.
 _AHEAD = 2
 _TIGHT_WARPS = 12
@@ -43,7 +42,7 @@ def _tma_store_wait(ctx: Lowering, op: OpView) -> None:
 def _leads(ctx: Lowering) -> Value:
     """Whether this is the first thread of a warpgroup."""
     b = ctx.builder
-    within = b.op("arith.remui", [ctx.thread, b.c32(_GROUP_THREADS)], b.i32)
+    within = b.op("arith.remui", [ctx.thread, b.c32(THREADS)], b.i32)
     return b.compare("eq", within, b.c32(0))
 
 
@@ -145,7 +144,7 @@ class _TensorStore:
         """A barrier of the warpgroup."""
         b = self.ctx.builder
         attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
-        b.create("nvvm.barrier", [self.barrier, b.c32(_GROUP_THREADS)], attributes=attributes)
+        b.create("nvvm.barrier", [self.barrier, b.c32(THREADS)], attributes=attributes)
 
     def _copy(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder

@@ -7,19 +7,17 @@ up to 1.2 times as long with two (4096 cubed), but where there is little to do, 
 
 from __future__ import annotations
 
+from tileir.compiler import wgmma
 from tileir.compiler.target import Target
 from tileir.dialects.cuda_tile import hint
 from tileir.ir import Operation
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
 
-#: Several warpgroups divide the registers of a whole multiprocessor among themselves.
-_WARPS_OF_GROUP = 4
-
 
 def neighbours(kernel: Operation, target: Target) -> int:
     """Blocks for each multiprocessor: as many as the hint `occupancy` asks for, if one warpgroup
-    computes, else one."""
-    if num_warps_of(kernel) > _WARPS_OF_GROUP:
+    computes. Several divide the registers of a whole multiprocessor among themselves."""
+    if num_warps_of(kernel) > wgmma.WARPS:
         return 1
     return int(hint(kernel.attributes.get(HINTS_ATTRIBUTE), target.hint_key, "occupancy") or 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_block, defining_op, keyword, parent_of
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import BufferInfo
+from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
@@ -25,8 +26,6 @@ from tileir.passes.specialize_warps.stores import (
 )
 from tileir.passes.walk import walk
 
-#: A box of a tensor memory access has at most so many rows.
-_LARGEST_BOX = 256
 #: After so many rows a swizzle repeats.
 _ROWS_OF_SWIZZLE = 8
 #: With fewer stages, results leave through one buffer instead of two.
@@ -35,8 +34,6 @@ _ENOUGH_STAGES = 4
 _RESERVED_BYTES = 1024
 #: And where warps combine their results, at most.
 _COMBINING_BYTES = 4 * 1024
-_WARPS_OF_GROUP = 4
-_MOST_GROUPS = 3
 _PURE = ("arith.", "math.", "nvvm.read.ptx.sreg.")
 _CONTROL = ("scf.for", "scf.if")
 
@@ -143,11 +140,10 @@ class Plan:
             return None
         pairs = shared_by_pairs is not None
         sources = epilogue_sources(kernel, rings, tensor_stores(kernel, 1))
-        for some in [sources, []] if sources else [[]]:
-            plan = Plan._with(kernel, rings, some, pairs, target, most_stages)
-            if plan is not None:
-                return plan
-        return None
+        plan = Plan._with(kernel, rings, sources, pairs, target, most_stages)
+        if plan is None and sources:
+            plan = Plan._with(kernel, rings, [], pairs, target, most_stages)
+        return plan
 
     @staticmethod
     def _with(
@@ -162,7 +158,9 @@ class Plan:
         if not _describable(rings, sources, shared):
             return None
         plan = None
-        for blocks, slices in _divisions(1 if pairs else neighbours(kernel, target)):
+        most_blocks = 1 if pairs else neighbours(kernel, target)
+        # Those that are liked best first.
+        for blocks, slices in itertools.product(range(most_blocks, 0, -1), (2, 1)):
             stores = tensor_stores(kernel, slices)
             plan = Plan(
                 kernel, rings, needed, shared, stores, sources, pairs, target, most_stages, blocks
@@ -235,11 +233,6 @@ class Plan:
             b.create("tile_gpu.cluster_barrier")
 
 
-def _divisions(neighbours: int) -> Iterator[tuple[int, int]]:
-    """Blocks of a multiprocessor and slices of a result, those that are liked best first."""
-    return itertools.product(range(neighbours, 0, -1), (2, 1))
-
-
 def _rows(b: Builder, fetch: Fetch) -> Value | None:
     """Where a tile is one box high, and its rows are the rows of the result: no more rows than the
     tensor has, in whole groups of a swizzle. The others would be zeros that take their time."""
@@ -263,8 +256,8 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 def suits(kernel: Operation, target: Target) -> bool:
     """Whether consumers could run the kernel: all its products are on warpgroups, and its loads do
     not wait for its writes."""
-    groups, rest = divmod(num_warps_of(kernel), _WARPS_OF_GROUP)
-    if target.capability != 90 or rest or not 1 <= groups <= _MOST_GROUPS:
+    groups, rest = divmod(num_warps_of(kernel), wgmma.WARPS)
+    if target.capability != 90 or rest or groups not in wgmma.GROUPS:
         return False
     products, free_loads = 0, FREE_LOADS_ATTRIBUTE in kernel.attributes
     for op in walk(kernel):
@@ -307,11 +300,11 @@ def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
     panels = buffer.shape[buffer.order[-1]] // buffer.panel
     if panels % parts:
         rows //= parts
-    if len(buffer.shape) != 2 or (rows > _LARGEST_BOX and rows % _LARGEST_BOX):
+    if len(buffer.shape) != 2 or (rows > LARGEST_BOX and rows % LARGEST_BOX):
         return None
     shape = list(buffer.shape)
     shape[buffer.order[-1]] = buffer.panel
-    shape[buffer.order[0]] = min(rows, _LARGEST_BOX)
+    shape[buffer.order[0]] = min(rows, LARGEST_BOX)
     return replace(buffer, shape=tuple(shape))
 
 

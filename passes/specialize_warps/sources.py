@@ -9,12 +9,12 @@ back as soon as the consumers have read them, for the next tile's operands.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr, keyword, parent_of
-from tileir.compiler.tile_types import LINE_BYTES, BufferInfo, TileInfo, tile_of
+from tileir.compiler.tile_types import LARGEST_BOX, LINE_BYTES, BufferInfo, TileInfo, tile_of
 from tileir.compiler.wgmma import WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, Value
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tileir.passes.specialize_warps.plan import Fetch, Ring
 
 _ALIGNMENT = 16
-_LARGEST_BOX = 256
 #: Elements that a tensor map knows and `take_tile` reads.
 _ELEMENTS = ("f16", "bf16", "f32", "i32")
 #: Operations that keep a tile's shape and see each element alone.
@@ -106,14 +105,14 @@ def _box(load: tile_gpu.LoadOp, num_warps: int) -> BufferInfo | None:
     rows, columns = tile.shape
     panel = LINE_BYTES // tile.element_bytes
     grid = WarpgroupGrid.choose(tile.shape, num_warps, False)
-    if grid is None or grid.columns != 1 or columns % panel or rows % min(rows, _LARGEST_BOX):
+    if grid is None or grid.columns != 1 or columns % panel or rows % min(rows, LARGEST_BOX):
         return None
     weak = keyword(load, "ordering", "weak") == "weak"
     zeros = keyword(load, "padding", "zero") == "zero"
     aligned = contiguous_dim(load) == 1 and int_attr(load, "alignment") >= _ALIGNMENT
     if not (weak and zeros and aligned):
         return None
-    return BufferInfo((min(rows, _LARGEST_BOX), panel), tile.element, (0, 1), LINE_BYTES)
+    return BufferInfo((min(rows, LARGEST_BOX), panel), tile.element, (0, 1), LINE_BYTES)
 
 
 def _rounds(tile: TileInfo, box: BufferInfo, ring: Ring) -> Iterator[list[Part]]:
@@ -128,13 +127,9 @@ def _rounds(tile: TileInfo, box: BufferInfo, ring: Ring) -> Iterator[list[Part]]
         for fetch, panels in room:
             width = min(panels * box.panel, columns - column)
             if width:
-                parts.append(Part(fetch, _columns(box, rows, width), column))
+                parts.append(Part(fetch, replace(box, shape=(rows, width)), column))
             column += width
         yield parts
-
-
-def _columns(box: BufferInfo, rows: int, width: int) -> BufferInfo:
-    return BufferInfo((rows, width), box.element, box.order, box.swizzle)
 
 
 def _only_leaves(value: Value, stores: Set[Operation], block: Block | None = None) -> bool:

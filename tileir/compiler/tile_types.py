@@ -114,6 +114,8 @@ def tile_type(builder: Builder, info: TileInfo) -> Type:
 
 CHUNK_BYTES = 16
 LINE_BYTES = 128
+#: A box of a tensor memory access has at most so many rows.
+LARGEST_BOX = 256
 
 
 @dataclass(frozen=True)
