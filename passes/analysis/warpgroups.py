@@ -33,12 +33,12 @@ def suits_wgmma(product: OpView, target: Target, num_warps: int, whole_rows: boo
     depth = left.shape[1]
     if grid is None or not wgmma.takes(target, left.element, right.element, acc.element, depth):
         return False
-    columns = acc.shape[1] // grid.columns
-    if not wgmma.takes_width(left.element, columns) or not is_buffer_type(rhs):
+    rows, columns = grid.block_of(acc.shape)
+    if not wgmma.takes_width(left.element, rows if grid.transposed else columns):
         return False
-    if not wgmma.readable(buffer_info(rhs), 0, columns):
+    if not is_buffer_type(rhs) or not wgmma.readable(buffer_info(rhs), 0, columns):
         return False
-    return is_tile_type(lhs) or wgmma.readable(buffer_info(lhs), 1, wgmma.ROWS)
+    return is_tile_type(lhs) or wgmma.readable(buffer_info(lhs), 1, rows)
 
 
 def fits_warpgroups(products: Sequence[OpView], target: Target, groups: int) -> bool:
@@ -66,9 +66,9 @@ def choose_warpgroups(products: Sequence[OpView], target: Target) -> int | None:
     def cost(groups: int) -> tuple[int, bool, int]:
         shapes = [tile_of(product.operation.results[0]).shape for product in products]
         grids = [wgmma.WarpgroupGrid.choose(s, wgmma.WARPS * groups, whole_rows) for s in shapes]
-        rows = min(grid.rows for grid in grids if grid is not None)
+        stacked = min(grid.stacked for grid in grids if grid is not None)
         per_thread = accumulators(products) // (wgmma.THREADS * groups)
-        return -rows, per_thread > wgmma.COMFORTABLE_ACCUMULATORS, groups
+        return -stacked, per_thread > wgmma.COMFORTABLE_ACCUMULATORS, groups
 
     fitting = [n for n in wgmma.GROUPS if fits_warpgroups(products, target, n)]
     return min(fitting, key=cost, default=None)

@@ -25,6 +25,7 @@ from tileir.compiler.wgmma import (
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
+from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
 
 #: Registers for the accumulators of a promoted product and the sums of a part of it together, by
 #: the number of warpgroups: what a thread has, less what else it needs.
@@ -32,32 +33,35 @@ _PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 144}
 
 
 class WarpgroupProduct:
-    """One product: an asm block for each 64 rows, with all its steps along k."""
+    """One product: an asm block for each 64 rows, with all its steps along k.
+
+    Rows and columns, left and right are those of the instructions. They are those of the product,
+    too, unless the grid is transposed.
+    """
 
     def __init__(self, ctx: Lowering, op: OpView, grid: WarpgroupGrid):
-        self.ctx, self.op, self.grid = ctx, op, grid
+        self.ctx, self.op, self.transposed = ctx, op, grid.transposed
         lhs, rhs, acc = op.operation.operands
         self.acc = ctx.fragment(acc)
         self.starts_at_zero = is_zero(acc)
         m, n = self.acc.info.shape
-        self.rows, self.columns = m // grid.rows, n // grid.columns
+        sizes = m // grid.rows, n // grid.columns
         self.elements = [operand_of(op, i).element for i in (0, 1)]
+        self.unsigned = [has_flag(op, f"{side}_unsigned") for side in ("lhs", "rhs")]
         self.depth, self.step = operand_of(op, 0).shape[1], depth_of(self.elements[0])
-        self.rhs = _Descriptor(ctx, ctx.buffers[rhs], 0, self._column_group(), self.columns)
-        self.lhs: _Descriptor | _Registers
+        row, column = place_in_grid(ctx, grid)
+        self.left: _Descriptor | _Registers
         if is_buffer_type(lhs.type):
-            self.lhs = _Descriptor(ctx, ctx.buffers[lhs], 1, self._row_group(), self.rows)
+            self.left = _Descriptor(ctx, ctx.buffers[lhs], 1, row, sizes[0])
         else:
-            self.lhs = _Registers(ctx, ctx.fragment(lhs))
-
-    def _row_group(self) -> Value:
-        b = self.ctx.builder
-        group = b.op("arith.divui", [self.ctx.warp, b.c32(4)], b.i32)
-        return b.op("arith.remui", [group, b.c32(self.grid.rows)], b.i32)
-
-    def _column_group(self) -> Value:
-        b = self.ctx.builder
-        return b.op("arith.divui", [self.ctx.warp, b.c32(4 * self.grid.rows)], b.i32)
+            self.left = _Registers(ctx, ctx.fragment(lhs))
+        self.right: _Descriptor | _Registers
+        self.right = _Descriptor(ctx, ctx.buffers[rhs], 0, column, sizes[1])
+        if grid.transposed:
+            self.left, self.right, sizes = self.right, self.left, sizes[::-1]
+            self.elements.reverse()
+            self.unsigned.reverse()
+        self.rows, self.columns = sizes
 
     def run(self) -> list[Value]:
         """Issues the product; waits for it unless it is marked `in_flight`."""
@@ -113,7 +117,8 @@ class WarpgroupProduct:
     def _places(self, block: int, columns: range) -> list[int]:
         """The registers of 64 rows and some groups of 8 columns, in the instruction's order."""
         at = self.acc.layout.register_at
-        return [at[block + row, column + i] for column in columns for row in (0, 8) for i in (0, 1)]
+        places = [(block + row, column + i) for column in columns for row in (0, 8) for i in (0, 1)]
+        return [at[place[::-1] if self.transposed else place] for place in places]
 
     def _issue(
         self, start: Sequence[Value] | None, corner: tuple[int, int], width: int, depths: range
@@ -130,7 +135,7 @@ class WarpgroupProduct:
         lines.append("wgmma.fence.sync.aligned;")
         given = list(start or [])
         for k in depths:
-            left, right = self.lhs.operands(corner[0], k), self.rhs.operands(corner[1], k)
+            left, right = self.left.operands(corner[0], k), self.right.operands(corner[1], k)
             first = count + len(given) + len(operands)
             adds = start is not None or k != depths.start
             lines.append(self._instruction(width, adds, first, len(left)))
@@ -148,8 +153,7 @@ class WarpgroupProduct:
         left = [f"${first + i}" for i in range(num_left)]
         right = f"${first + num_left}"
         lhs = left[0] if num_left == 1 else "{" + ", ".join(left) + "}"
-        unsigned = [has_flag(self.op, f"{side}_unsigned") for side in ("lhs", "rhs")]
-        types = ".".join(map(ptx_type, self.elements, unsigned))
+        types = ".".join(map(ptx_type, self.elements, self.unsigned))
         accumulator = "s32" if self.acc.info.element == "i32" else self.acc.info.element
         flags = ", ".join(["add" if adds else "set", *self._immediates(num_left)])
         return (
@@ -164,9 +168,9 @@ class WarpgroupProduct:
             return []
         if self.step != depth_of("f16"):
             return ["1", "1"]
-        transposed = [self.rhs.transposed]
+        transposed = [self.right.transposed]
         if num_left == 1:
-            transposed.insert(0, self.lhs.transposed)
+            transposed.insert(0, self.left.transposed)
         return ["1", "1", *(str(int(t)) for t in transposed)]
 
 

@@ -105,7 +105,13 @@ def _box(load: tile_gpu.LoadOp, num_warps: int) -> BufferInfo | None:
     rows, columns = tile.shape
     panel = LINE_BYTES // tile.element_bytes
     grid = WarpgroupGrid.choose(tile.shape, num_warps, False)
-    if grid is None or grid.columns != 1 or columns % panel or rows % min(rows, LARGEST_BOX):
+    if (
+        grid is None
+        or grid.transposed
+        or grid.columns != 1
+        or columns % panel
+        or rows % min(rows, LARGEST_BOX)
+    ):
         return None
     weak = keyword(load, "ordering", "weak") == "weak"
     zeros = keyword(load, "padding", "zero") == "zero"

@@ -12,6 +12,7 @@ from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
+from tileir.passes.analysis.warpgroups import keep_whole_rows
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import computed_from, recompute, walk
 
@@ -100,9 +101,9 @@ def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
     the kernel starts."""
     num_warps = num_warps_of(kernel)
     ops = list(walk(kernel))
-    products = [tile_of(op.result) for op in ops if isinstance(op, tile_gpu.DotOp)]
-    shapes = {product.shape for product in products}
-    whole_rows = len(products) > 1
+    products = [op for op in ops if isinstance(op, tile_gpu.DotOp)]
+    shapes = {tile_of(product.result).shape for product in products}
+    whole_rows = keep_whole_rows(products)
     found = []
     for op in ops:
         if isinstance(op, tile_gpu.StoreOp) and tile_of(op.value).shape in shapes:
@@ -122,11 +123,13 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> 
     if contiguous_dim(store) != 1 or tile.element_bytes not in (2, 4):
         return None
     swizzle = swizzle_for(tile.shape[1] // grid.columns * tile.element_bytes)
-    if not swizzle:
+    if not swizzle or tile.shape[0] // grid.rows % ROWS:
         return None
     columns = swizzle // tile.element_bytes
     box = BufferInfo((ROWS, columns), tile.element, (0, 1), swizzle)
-    shape = (ROWS * grid.rows, columns * grid.columns)
+    # Warps that share out the columns of a transposed accumulator all take part in a slice.
+    width = max(columns, ROWS) if grid.transposed else columns
+    shape = (ROWS * grid.rows, width * grid.columns)
     return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle, stages=stages))
 
 

@@ -164,8 +164,12 @@ class BufferInfo:
         return (self.panel + self.pad) * self.element_bytes
 
     @property
+    def panel_bytes(self) -> int:
+        return self.num_rows * self.pitch_bytes
+
+    @property
     def stage_bytes(self) -> int:
-        return self.row // self.panel * self.num_rows * self.pitch_bytes
+        return self.row // self.panel * self.panel_bytes
 
     @property
     def bytes(self) -> int:
@@ -192,7 +196,7 @@ class BufferInfo:
         byte = column % self.panel * self.element_bytes
         chunk = byte // CHUNK_BYTES ^ self.xor_of_row(row)
         return (
-            column // self.panel * (self.num_rows * self.pitch_bytes)
+            column // self.panel * self.panel_bytes
             + row * self.pitch_bytes
             + chunk * CHUNK_BYTES
             + byte % CHUNK_BYTES

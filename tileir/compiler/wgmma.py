@@ -77,16 +77,32 @@ def takes_width(element: str, n: int) -> bool:
 
 @dataclass(frozen=True)
 class WarpgroupGrid:
-    """How the warpgroups of a block share the accumulator: `rows` x `columns` blocks."""
+    """How the warpgroups of a block share the accumulator: `rows` x `columns` blocks. `transposed`:
+    instructions compute its transpose, from the transposed operands in the other order, so that
+    their 64 rows are columns of the accumulator."""
 
     rows: int
     columns: int
+    transposed: bool = False
 
     @staticmethod
     def choose(shape: Sequence[int], num_warps: int, whole_rows: bool) -> WarpgroupGrid | None:
-        """Warpgroups stacked in rows as far as there are rows, then side by side; None if the
-        accumulator cannot be cut like that. `whole_rows` forbids the latter."""
+        """Warpgroups stacked along the instruction's rows as far as there are any, then side by
+        side; None if the accumulator cannot be cut like that. `whole_rows`: each must own whole
+        rows of the accumulator.
+
+        An accumulator taller than wide is transposed, since wide instructions read less: for 16 of
+        k, 128x64 by two of m64n64 takes 8 KiB from shared memory, one of m64n128 6 KiB.
+        """
         m, n = shape
+        if not whole_rows and m > n and n % ROWS == 0:
+            grid = WarpgroupGrid._stack(n, m, num_warps)
+            return None if grid is None else grid.transpose()
+        grid = WarpgroupGrid._stack(m, n, num_warps)
+        return None if grid is not None and whole_rows and grid.columns > 1 else grid
+
+    @staticmethod
+    def _stack(m: int, n: int, num_warps: int) -> WarpgroupGrid | None:
         if num_warps % WARPS or m % ROWS or n % 8:
             return None
         groups = num_warps // WARPS
@@ -94,9 +110,23 @@ class WarpgroupGrid:
         if groups % rows or m % (rows * ROWS):
             return None
         columns = groups // rows
-        if n % (columns * 8) or n // columns > _LARGEST_N or (whole_rows and columns > 1):
+        if n % (columns * 8) or n // columns > _LARGEST_N:
             return None
         return WarpgroupGrid(rows, columns)
+
+    def transpose(self) -> WarpgroupGrid:
+        """The grid of the transposed accumulator."""
+        return WarpgroupGrid(self.columns, self.rows, not self.transposed)
+
+    def block_of(self, shape: Sequence[int]) -> tuple[int, int]:
+        """Rows and columns of the accumulator that one instruction computes."""
+        m, n = shape
+        return (m // self.rows, ROWS) if self.transposed else (ROWS, n // self.columns)
+
+    @property
+    def stacked(self) -> int:
+        """Warpgroups along the instruction's rows: neighbours by number."""
+        return self.columns if self.transposed else self.rows
 
 
 def takes(target: Target, lhs: str, rhs: str, accumulator: str, depth: int) -> bool:
@@ -110,6 +140,8 @@ def takes(target: Target, lhs: str, rhs: str, accumulator: str, depth: int) -> b
 def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
     """Each warpgroup owns a contiguous block of rows and columns."""
     m, n = shape
+    if grid.transposed:
+        return accumulator_layout((n, m), grid.transpose()).permute((1, 0))
     return Layout.of(
         (warp(grid.rows, WARPS), reg(m // grid.rows // ROWS), warp(WARPS, 1), reg(2), lane(8, 4)),
         (warp(grid.columns, WARPS * grid.rows), reg(n // grid.columns // 8), lane(4, 1), reg(2)),
@@ -128,6 +160,14 @@ def lhs_layout(shape: Sequence[int], element: str, grid: WarpgroupGrid) -> Layou
 
 def grid_of(layout: Layout, num_warps: int) -> WarpgroupGrid | None:
     """The grid that an accumulator layout was made for; None if it is not one of wgmma."""
+    grid = _untransposed_grid_of(layout, num_warps)
+    if grid is not None:
+        return grid
+    grid = _untransposed_grid_of(layout.permute((1, 0)), num_warps)
+    return None if grid is None else grid.transpose()
+
+
+def _untransposed_grid_of(layout: Layout, num_warps: int) -> WarpgroupGrid | None:
     groups = num_warps // WARPS
     for rows in range(1, groups + 1):
         if groups % rows == 0:
@@ -162,19 +202,16 @@ class OperandDescriptor:
         MN-major: panels along m or n lie a panel apart, groups of 8 rows along k 8 x swizzle.
         """
         swizzle = self.buffer.swizzle
-        leading = 1 if self.along_depth else self.panel_bytes >> 4
+        leading = 1 if self.along_depth else self.buffer.panel_bytes >> 4
         mode = {128: 1, 64: 2, 32: 3}[swizzle]
         return leading << 16 | (8 * swizzle >> 4) << 32 | mode << 62
-
-    @property
-    def panel_bytes(self) -> int:
-        return self.buffer.num_rows * self.buffer.pitch_bytes
 
     def offset(self, outer: int, depth: int) -> int:
         """Byte offset of the block that starts at `outer` along m or n and `depth` along k."""
         row, column = (outer, depth) if self.along_depth else (depth, outer)
-        within = column % self.buffer.panel * self.buffer.element_bytes
-        return column // self.buffer.panel * self.panel_bytes + row * self.buffer.swizzle + within
+        panel, within = divmod(column, self.buffer.panel)
+        start = panel * self.buffer.panel_bytes + row * self.buffer.swizzle
+        return start + within * self.buffer.element_bytes
 
     def group_bytes(self, outer: int) -> int:
         """Bytes between blocks that are `outer` apart along m or n, a whole number of panels or
