@@ -48,6 +48,8 @@ _ENTRIES = [
               "Add up sums of 8-bit floats in full precision"),
     PassEntry("persist-blocks", "persist_blocks", "PersistBlocks",
               "Let each block that is started do the work of several"),
+    PassEntry("swizzle-blocks", "swizzle_blocks", "SwizzleBlocks",
+              "Take the program's blocks in an order in which neighbours share tiles"),
     PassEntry("overlap-products", "overlap_products", "OverlapProducts",
               "Keep the products of a loop in flight into its next round"),
     PassEntry("specialize-warps", "specialize_warps", "SpecializeWarps",

@@ -28,6 +28,9 @@ from tileir.passes.walk import kernels, walk
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
+#: Marks the loop over the program's blocks, which may be taken in any order.
+BLOCKS_ATTRIBUTE = "tile_gpu.blocks"
+
 #: Reads and writes that blocks do not notice of each other.
 _UNNOTICED = ("tile_gpu.load", "tile_gpu.store", "tile_gpu.gather", "tile_gpu.scatter")
 _OBSERVABLE = ("tile_gpu.atomic", "tile_gpu.print", "tile_gpu.assert")
@@ -67,7 +70,9 @@ def _persist(kernel: Operation, neighbours: int, managed: bool) -> None:
     *work, end = list(kernel.regions[0].blocks[0])
     b = Builder(InsertionPoint(end), kernel.location)
     grid = _managed_grid(b, kernel, neighbours) if managed else _plain_grid(b, neighbours)
-    loop = b.create("scf.for", [grid.first, grid.count, grid.workers], regions=1)
+    attributes = {BLOCKS_ATTRIBUTE: b.attribute("unit")}
+    loop = b.create("scf.for", [grid.first, grid.count, grid.workers], regions=1,
+                    attributes=attributes)  # fmt: skip
     inner = b.block(loop.regions[0], [b.i32])
     with b.at(inner):
         index = _coordinates(b, inner.arguments[0], grid.extents)

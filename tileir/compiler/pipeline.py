@@ -62,6 +62,7 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
             # Which products run in flight depends on who adds them up.
             "promote-products",
             "persist-blocks",
+            "swizzle-blocks",
             "loop-invariant-code-motion",
             "overlap-products",
             # A producer for what tensor memory accesses can fetch, cp.async for the rest.
