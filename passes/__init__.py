@@ -46,6 +46,8 @@ _ENTRIES = [
               "Choose the instruction of each matrix product"),
     PassEntry("promote-products", "promote_products", "PromoteProducts",
               "Add up sums of 8-bit floats in full precision"),
+    PassEntry("regroup-rounds", "regroup_rounds", "RegroupRounds",
+              "Let a round of a loop over k fetch a cache line of it"),
     PassEntry("persist-blocks", "persist_blocks", "PersistBlocks",
               "Let each block that is started do the work of several"),
     PassEntry("swizzle-blocks", "swizzle_blocks", "SwizzleBlocks",

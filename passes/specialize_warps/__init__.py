@@ -59,7 +59,7 @@ class SpecializeWarps(ModulePass):
 
     name = "specialize-warps"
 
-    stages: int = 12
+    stages: int = 16
 
     def apply(self, module: Operation) -> None:
         target = target_of(module)

@@ -169,8 +169,16 @@ class Plan:
                 break
         return plan if plan is not None and plan.make_room(1) else None
 
+    def has_room_for(self, stages: int, round_bytes: int) -> bool:
+        """Whether so many rounds would fit if each fetched `round_bytes`."""
+        return self._room(1) >= stages * round_bytes
+
     def _stages(self, replicas: int) -> int:
         """How many rounds' tiles fit beside what else needs shared memory."""
+        return self._room(replicas) // sum(ring.bytes for ring in self.rings if _in_loop(ring))
+
+    def _room(self, replicas: int) -> int:
+        """Bytes of shared memory for the rings of loops."""
         fixed = sum(ring.bytes for ring in self.rings if not _in_loop(ring))
         fixed += sum(store.ring.bytes for store in self.stores)
         elsewhere = {store.store.operation for store in self.stores}
@@ -179,8 +187,7 @@ class Plan:
         elsewhere |= {source.load.operation for source in self.sources}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
-        room = self.target.shared_bytes_of(self.neighbours) - fixed
-        return room // sum(ring.bytes for ring in self.rings if _in_loop(ring))
+        return self.target.shared_bytes_of(self.neighbours) - fixed
 
     def make_room(self, replicas: int) -> bool:
         """Gives the rings of loops as many stages as fit with so many sets of consumers; False if

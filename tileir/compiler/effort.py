@@ -30,7 +30,9 @@ class Effort:
 
 
 #: Passes that let the work of one block, or of several, overlap.
-_OVERLAPPING = frozenset({"persist-blocks", "overlap-products", "specialize-warps"})
+_OVERLAPPING = frozenset({
+    "regroup-rounds", "persist-blocks", "swizzle-blocks", "overlap-products", "specialize-warps",
+})  # fmt: skip
 
 #: By optimisation level.
 EFFORTS = (

@@ -61,6 +61,8 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
             "choose-products",
             # Which products run in flight depends on who adds them up.
             "promote-products",
+            # For a producer, if the kernel gets one.
+            "regroup-rounds",
             "persist-blocks",
             "swizzle-blocks",
             "loop-invariant-code-motion",
