@@ -106,8 +106,12 @@ class _Run:
         known = self.length if isinstance(self.length, int) else _LONGEST_RUN
         now = self._fetched(min(known, _NEIGHBOURS))
         sides = [rows for rows in (1, 2, 4) if known % rows == 0]
-        # Squarer ones first, of those that fetch as much.
-        best = min(sides, key=lambda rows: (self._fetched(min(known, 2 * rows)), abs(rows - 2)))
+
+        def cost(rows: int) -> tuple[int, int]:
+            # Of those that fetch as much, the one with fewer of the larger tiles.
+            return self._fetched(min(known, 2 * rows)), rows if self.own > self.shared else -rows
+
+        best = min(sides, key=cost)
         if self._fetched(min(known, 2 * best)) > _WORTHWHILE * now:
             return None
         return best, _RECTANGLE // best
