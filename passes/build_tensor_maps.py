@@ -6,13 +6,13 @@ kept from launch to launch in a table, by these values. A block that does not fi
 makes them in shared memory and copies them to an entry of the table that it claims; if it gets
 none, to a slot of a pool, which it gives back when all copies are complete.
 
-    %map = tensor_map %p ...         %slot, %state = acquire_map_slot key(%p ...)
-    specialize ...              =>   %map = tensor_map %p ... slot %slot scratch %s unless %found
+    %map = tensor_map %p ...         %slot, %state = acquire_map_slot key(%p ...) scratch %s
+    specialize ...              =>   %map = tensor_map %p ... slot %slot scratch %t unless %found
                                      barrier
                                      if %state is 1: publish_map_slot key(%p ...) slot %slot
                                      specialize ...
-                                     barrier
-                                     if %state is 2: release_map_slot %slot
+                                     %slot, %state = read_map_slot %s
+                                     if %state is 2: wait, barrier, release_map_slot %slot
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tileir.compiler.builder import Builder
+from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.ir_util import defining_op
 from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
@@ -56,7 +56,8 @@ def _find_or_make(maps: list[tile_gpu.TensorMapOp], split: tile_gpu.SpecializeOp
     b = Builder(InsertionPoint(maps[-1]), maps[-1].location)
     scratch = _alloc(b, replace(_MAP, stages=len(maps)))
     address = _alloc(b, BufferInfo((1,), "i64", (0,)))
-    key, count = _key(maps), {"count": b.i64_attr(len(maps))}
+    count: Attributes = {"count": b.i64_attr(len(maps))}
+    key = _key(maps)
     acquire = b.create("tile_gpu.acquire_map_slot", [*key, address], [b.i64, b.i32], count)
     slot, state = acquire.results
     found = b.compare("eq", state, b.c32(FOUND))
@@ -66,7 +67,8 @@ def _find_or_make(maps: list[tile_gpu.TensorMapOp], split: tile_gpu.SpecializeOp
     b.create("tile_gpu.barrier")
     with _if_state(b, state, CLAIMED):
         b.create("tile_gpu.publish_map_slot", [*key, slot], attributes=count)
-    _release(split, slot, state, len(maps))
+    b.point = InsertionPoint.after(split)
+    _release(b, split, address, count)
 
 
 def _key(maps: Iterable[tile_gpu.TensorMapOp]) -> list[Value]:
@@ -122,13 +124,11 @@ def _if_state(b: Builder, state: Value, wanted: int) -> Iterator[None]:
         b.create("scf.yield")
 
 
-def _release(split: tile_gpu.SpecializeOp, slot: Value, state: Value, count: int) -> None:
-    """When all consumers are done: then all loads have arrived, since they waited for them."""
-    b = Builder(InsertionPoint(split.consumers.blocks[0]), split.location)
-    if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
-        complete = {"complete": b.attribute("unit")}
-        b.create("tile_gpu.tma_store_wait", attributes=complete)
-    b.point = InsertionPoint.after(split)
-    b.create("tile_gpu.barrier")
+def _release(b: Builder, split: tile_gpu.SpecializeOp, address: Value, count: Attributes) -> None:
+    """When copies that use the maps are complete: loads are, since consumers waited for them."""
+    slot, state = b.create("tile_gpu.read_map_slot", [address], [b.i64, b.i32]).results
     with _if_state(b, state, POOLED):
-        b.create("tile_gpu.release_map_slot", [slot], attributes={"count": b.i64_attr(count)})
+        if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
+            b.create("tile_gpu.tma_store_wait", attributes={"complete": b.attribute("unit")})
+        b.create("tile_gpu.barrier")
+        b.create("tile_gpu.release_map_slot", [slot], attributes=count)

@@ -67,6 +67,18 @@ def TileGPU_AcquireMapSlotOp : TileGPU_Op<"acquire_map_slot", [MemoryEffects<[Me
   let hasVerifier = 1;
 }
 
+def TileGPU_ReadMapSlotOp : TileGPU_Op<"read_map_slot", [MemoryEffects<[MemRead]>]> {
+  let summary = "what `acquire_map_slot` left in `scratch`";
+  let description = [{
+    For what comes much later: values that are kept cost registers. Example:
+    `%slot, %state = tile_gpu.read_map_slot %s : !tile_gpu.buffer<1xi64>`
+  }];
+  let arguments = (ins TileGPU_Buffer:$scratch);
+  let results = (outs I64:$slot, I32:$state);
+  let assemblyFormat = "$scratch attr-dict `:` qualified(type($scratch))";
+  let hasVerifier = 1;
+}
+
 def TileGPU_PublishMapSlotOp : TileGPU_Op<"publish_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "let other blocks find the maps in an entry that this one has claimed";
   let description = "All maps must be there, and all threads know it.";

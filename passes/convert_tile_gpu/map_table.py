@@ -62,47 +62,54 @@ class MapTable:
         ).results[0]
 
     def _look_up_text(self) -> str:
+        """Without branches: what lives across a loop here, ptxas keeps in registers of each thread,
+        even if it is the same for all threads of a warp."""
         own = range(self._chunks)
         mixes = [f"mad.lo.u32 h, h, {_MULTIPLIER}, ${3 + i};" for i in own]
         mine = [f"mov.b64 w{i}, {{${3 + i}, 1}};" for i in own]
-        loads = [f"ld.acquire.gpu.global.b64 k{i}, [a+{i * _CHUNK_BYTES}];" for i in own]
-        matches = [f"setp.eq.b64 p, k{i}, w{i}; and.pred all, all, p;" for i in own]
         keys = ", ".join(f"w{i}, k{i}" for i in own)
-        last = (1 << _TABLE_BITS) - 1
         return f"""{{
-.reg .pred p, all; .reg .b32 h, n, s; .reg .b64 a, e, m, {keys};
+.reg .pred p, all, more; .reg .b32 h, n, s; .reg .b64 a, m, {keys};
 {" ".join(mine)} mad.lo.u32 n, $2, 2, 1; mov.b32 h, 0; {" ".join(mixes)}
 mul.lo.u32 h, h, n; shr.u32 n, h, 15; xor.b32 h, h, n; mul.lo.u32 h, h, {_MULTIPLIER};
-redux.sync.add.u32 h, h, -1; shr.u32 h, h, {32 - _TABLE_BITS}; mov.b32 n, 0;
-AGAIN: mad.wide.u32 e, h, {self._entry_bytes}, $1; mad.wide.u32 a, $2, 8, e;
-add.s64 m, e, {self._key_bytes};
-mad.wide.u32 a, $2, {MAP_BYTES}, m; setp.lt.u32 p, $2, {self._count};
-@p prefetch.global.L2 [a]; mad.wide.u32 a, $2, 8, e;
-{" ".join(loads)} setp.eq.u32 all, n, n; {" ".join(matches)}
-vote.sync.all.pred all, all, -1; mov.b64 $0, m; @all bra DONE;
+redux.sync.add.u32 h, h, -1; shr.u32 h, h, {32 - _TABLE_BITS};
+mad.wide.u32 m, h, {self._entry_bytes}, $1; mad.wide.u32 a, $2, {MAP_BYTES}, m;
+setp.lt.u32 p, $2, {self._count}; @p prefetch.global.L2 [a+{self._key_bytes}];
+setp.eq.u32 more, h, h; {" ".join(self._probe_text(n) for n in range(_PROBES))} }}"""
+
+    def _probe_text(self, probe: int) -> str:
+        """Looks at an entry, if there is `more` to be looked at: while keys are others. No place
+        if one is claimed: maybe for this key."""
+        own = range(self._chunks)
+        loads = [f"@more ld.acquire.gpu.global.b64 k{i}, [a+{i * _CHUNK_BYTES}];" for i in own]
+        matches = [f"setp.eq.b64 p, k{i}, w{i}; and.pred all, all, p;" for i in own]
+        return f"""add.u32 n, h, {probe}; and.b32 n, n, {(1 << _TABLE_BITS) - 1};
+mad.wide.u32 m, n, {self._entry_bytes}, $1; mad.wide.u32 a, $2, 8, m; {" ".join(loads)}
 mov.b64 {{_, s}}, k0; shfl.sync.idx.b32 s, s, 0, 31, -1;
-add.s64 $0, m, {CLAIMED}; setp.eq.u32 p, s, 0; @p bra DONE;
-mov.b64 $0, {POOLED}; setp.eq.u32 p, s, 2; @p bra DONE;
-add.u32 h, h, 1; and.b32 h, h, {last}; add.u32 n, n, 1;
-setp.lt.u32 p, n, {_PROBES}; @p bra AGAIN;
-DONE: }}"""
+setp.eq.u32 all, s, 1; {" ".join(matches)} vote.sync.all.pred all, all, -1;
+@more mov.b64 $0, {POOLED};
+setp.eq.and.u32 p, s, 0, more; @p add.s64 $0, m, {self._key_bytes + CLAIMED};
+and.pred p, all, more; @p add.s64 $0, m, {self._key_bytes + FOUND};
+setp.eq.and.u32 more, s, 1, more; not.pred all, all; and.pred more, more, all;"""
 
     def claim(self, looked_up: Value) -> Value:
-        """By one thread: what `look_up` found, or the free entry claimed, or a slot of the pool."""
+        """By one thread: what `look_up` found, or the free entry claimed, or a slot of the pool.
+        The loop has one way back, for the same reason."""
         ctx = self._ctx
         places, taken = _pool(ctx, self._count)
         text = f"""{{
-.reg .pred p; .reg .b32 s, row, bit, old, n; .reg .b64 a, w;
+.reg .pred p, free; .reg .b32 s, row, bit, old, n; .reg .b64 a, w;
 mov.b64 $0, $1; cvt.u32.u64 s, $1; and.b32 s, s, {MAP_BYTES - 1};
-setp.eq.u32 p, s, {FOUND}; @p bra DONE; setp.eq.u32 p, s, {POOLED}; @p bra POOL;
-add.s64 a, $1, -{self._key_bytes + CLAIMED}; mov.b64 w, {2 << 32};
-atom.global.relaxed.gpu.cas.b64 w, [a], 0, w; setp.eq.u64 p, w, 0; @p bra DONE;
-POOL: mov.u32 row, %smid; and.b32 row, row, {_ROWS - 1}; mov.b32 bit, 1;
+setp.eq.u32 free, s, {CLAIMED}; add.s64 a, $1, -{self._key_bytes + CLAIMED}; mov.b64 w, {2 << 32};
+@free atom.global.relaxed.gpu.cas.b64 w, [a], 0, w;
+setp.ne.u64 p, w, 0; and.pred p, p, free; setp.eq.or.u32 p, s, {POOLED}, p; @!p bra DONE;
+mov.u32 row, %smid; and.b32 row, row, {_ROWS - 1}; mov.b32 bit, 1;
 AGAIN: mad.wide.u32 a, row, 4, $3;
 atom.global.acquire.gpu.or.b32 old, [a], bit;
 and.b32 n, old, bit; setp.eq.u32 p, n, 0; @p bra TAKEN;
-shl.b32 bit, bit, 1; setp.lt.u32 p, bit, {1 << _SLOTS_IN_ROW}; @p bra AGAIN;
-add.u32 row, row, 1; and.b32 row, row, {_ROWS - 1}; mov.b32 bit, 1; bra AGAIN;
+shl.b32 bit, bit, 1; setp.lt.u32 p, bit, {1 << _SLOTS_IN_ROW};
+selp.b32 bit, bit, 1, p; selp.b32 n, 0, 1, p; add.u32 row, row, n; and.b32 row, row, {_ROWS - 1};
+bra AGAIN;
 TAKEN: bfind.u32 n, bit; mad.lo.u32 n, row, {_SLOTS_IN_ROW}, n;
 mad.wide.u32 $0, n, {self._count * MAP_BYTES}, $2; add.s64 $0, $0, {POOLED};
 DONE: }}"""

@@ -27,19 +27,25 @@ _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 @lowers("tile_gpu.acquire_map_slot")
 def _acquire_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp) -> None:
     b, buffer = ctx.builder, ctx.buffers[op.scratch]
-    first = b.constant(0, b.index)
     table = MapTable(ctx, int_attr(op, "count"), [ctx.scalar(value) for value in op.key])
     with ctx.only_if(b.compare("eq", ctx.warp, b.c32(ctx.first_producer))):
         looked_up = table.look_up()
         with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
+            first = b.constant(0, b.index)
             b.create("memref.store", [table.claim(looked_up), buffer.memref, first])
-            ctx.fence_async()  # copies by tensor maps may land there
     ctx.barrier()
-    (both,) = load_elements(ctx, buffer, first, 1)
-    mask = b.c64(MAP_BYTES - 1)
-    slot = b.sub(both, b.op("arith.andi", [both, mask], b.i64))
-    state = b.op("arith.trunci", [b.op("arith.andi", [both, mask], b.i64)], b.i32)
-    ctx.bind(list(op.operation.results), [slot, state])
+    _read_map_slot(ctx, op)
+
+
+@lowers("tile_gpu.read_map_slot")
+def _read_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp | tile_gpu.ReadMapSlotOp) -> None:
+    """By all threads at once. Then ptxas knows that all hold the same, which lets it keep what is
+    computed from it in the registers that a warp shares."""
+    b = ctx.builder
+    (both,) = load_elements(ctx, ctx.buffers[op.scratch], b.constant(0, b.index), 1)
+    low = b.op("arith.andi", [both, b.c64(MAP_BYTES - 1)], b.i64)
+    state = b.op("arith.trunci", [low], b.i32)
+    ctx.bind(list(op.operation.results), [b.sub(both, low), state])
 
 
 @lowers("tile_gpu.publish_map_slot")

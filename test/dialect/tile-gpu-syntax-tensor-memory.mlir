@@ -24,6 +24,8 @@ func.func @maps(%p: !llvm.ptr<1>, %m: i64, %n: i64, %address: !barrier, %line: !
   %2 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] slot %slot scratch %line unless %found : !box, !tile_gpu.buffer<16xi64>
   // CHECK: tile_gpu.publish_map_slot 3 key(%{{.*}}, %[[M]] : !llvm.ptr<1>, i64) slot %[[SLOT]]
   tile_gpu.publish_map_slot 3 key(%p, %m : !llvm.ptr<1>, i64) slot %slot
+  // CHECK: %{{.*}}, %{{.*}} = tile_gpu.read_map_slot %{{.*}} : !tile_gpu.buffer<1xi64>
+  %again, %now = tile_gpu.read_map_slot %address : !barrier
   // CHECK: tile_gpu.release_map_slot 3 slot %[[SLOT]]
   tile_gpu.release_map_slot 3 slot %slot
   return

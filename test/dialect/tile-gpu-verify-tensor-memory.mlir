@@ -36,6 +36,14 @@ func.func @f(%s: !tile_gpu.buffer<1xi32>) {
 
 // -----
 
+func.func @f(%s: !tile_gpu.buffer<2xi64>) {
+  // expected-error @+1 {{'tile_gpu.read_map_slot' op scratch must be a buffer of one i64, found '!tile_gpu.buffer<2xi64>'}}
+  %0:2 = tile_gpu.read_map_slot %s : !tile_gpu.buffer<2xi64>
+  return
+}
+
+// -----
+
 // A load fills one stage of a ring.
 func.func @f(%map: !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, %b: !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>, %bar: !tile_gpu.buffer<1xi64>, %i: i64) {
   // expected-error @+1 {{'tile_gpu.tma_load' op fills one stage, found '!tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>'}}

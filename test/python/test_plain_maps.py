@@ -35,13 +35,18 @@ class Launches:
         self._simulator = Simulator(ptx, observers=[self._made])
 
     def made(self, kernel: str, arrays: tuple[np.ndarray, ...], blocks: int = 1) -> int:
-        """Maps made in a launch with A, B and C, which must be right."""
-        a, b, c = arrays
+        """Maps made in a launch with A, B, C and residuals; C must be right."""
+        a, b, c, *residuals = arrays
         c[...] = np.nan
-        args = [one for array in arrays for one in (array, *array.shape, array.shape[1], 1)]
+        args = [
+            one
+            for array in arrays
+            for one in (array, *array.shape, *(s // array.itemsize for s in array.strides))
+        ]
         before = self._made.count
         self._simulator.run(kernel, blocks, args=args)
-        np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+        want = a.astype(np.float32) @ b.astype(np.float32)
+        np.testing.assert_array_equal(c, sum(residuals, want))
         return self._made.count - before
 
 
@@ -92,6 +97,40 @@ def test_a_full_table(monkeypatch: pytest.MonkeyPatch, blocks: int) -> None:
     for _ in range(2):
         assert launches.made(GEMM.name, other, blocks) == MAPS * blocks
     assert launches.made(GEMM.name, first) == 0
+
+
+@pytest.fixture
+def one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All keys start at the same entry."""
+    monkeypatch.setattr(map_table, "_MULTIPLIER", 0)
+
+
+@pytest.mark.usefixtures("one_place")
+def test_keys_that_meet() -> None:
+    """A key whose entry is another's has the next one; a third key has none."""
+    launches = Launches(compiled(GEMM, "plain").ptx)
+    first, second, third = (operands(k=k) for k in (64, 128, 192))
+    for made in (MAPS, 0):
+        for arrays in (first, second):
+            assert launches.made(GEMM.name, arrays) == made
+    for _ in range(2):
+        assert launches.made(GEMM.name, third) == MAPS
+
+
+@pytest.mark.usefixtures("one_place")
+def test_long_keys() -> None:
+    """34 words, up to two for a lane. The residual's stride is the last."""
+    gemm = Gemm(64, 64, 64, epilogue="residual")
+    index = "%x, %y, %z = get_tile_block_id : tile<i64>"
+    narrow = "%x32, %y, %z = get_tile_block_id : tile<i32>"
+    wide = "%x = exti %x32 unsigned : tile<i32> -> tile<i64>"
+    text = gemm.text().replace("i32", "i64").replace(index, f"{narrow}\n{wide}")
+    launches = Launches(tileir.compile(text, "sm_90a", isolate=False, cache=False).ptx)
+    memory, abc = (np.arange(64 * 192) % 61).astype(np.float16), operands()
+    residuals = [memory[: 64 * pitch].reshape(64, pitch)[:, :64] for pitch in (128, 192)]
+    for made in (MAPS + 1, 0):
+        for residual in residuals:
+            assert launches.made(gemm.name, (*abc, residual)) == made
 
 
 def test_two_kernels_of_a_module() -> None:

@@ -14,16 +14,16 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %one = arith.constant 1 : i64
       %a = tile_gpu.alloc offset 512 : !tile_gpu.buffer<1xi64>
       %l = tile_gpu.alloc offset 0 : !tile_gpu.buffer<16xi64>
-      // A warp compares a word a lane with an entry's key; its maps are prefetched meanwhile. One
-      // thread claims an entry that is free. Otherwise it sets a bit that nobody has set, first among
-      // those of its multiprocessor. All get the address.
+      // A warp compares a word a lane with an entry's key, and with the next one's if that is another;
+      // maps are prefetched meanwhile. One thread claims an entry that is free. Otherwise it sets a bit
+      // that nobody has set, first among those of its multiprocessor. All get the address.
       // CHECK: scf.if
-      // CHECK: llvm.inline_asm {{.*}}prefetch.global.L2{{.*}}ld.acquire.gpu.global.b64{{.*}}vote.sync.all.pred
+      // CHECK: llvm.inline_asm {{.*}}prefetch.global.L2{{.*}}@more ld.acquire.gpu.global.b64{{.*}}vote.sync.all.pred{{.*}}@more ld.acquire.gpu.global.b64{{.*}}vote.sync.all.pred
       // CHECK: scf.if
       // CHECK: llvm.inline_asm {{.*}}atom.global.relaxed.gpu.cas.b64{{.*}}%smid{{.*}}atom.global.acquire.gpu.or.b32
       // CHECK: memref.store
       // CHECK: gpu.barrier
-      // CHECK-NEXT: %[[BOTH:.*]] = memref.load
+      // CHECK: %[[BOTH:.*]] = memref.load
       // CHECK: %[[SLOT:.*]] = arith.subi %[[BOTH]]
       %slot, %state = tile_gpu.acquire_map_slot 1 key(%p, %m, %n : !llvm.ptr<1>, i64, i64) scratch %a : !tile_gpu.buffer<1xi64>
       // The box is 64 wide and 32 high, the columns are the fastest dimension of the tensor.
@@ -48,8 +48,13 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %map = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %one] slot %slot scratch %l unless %found : !tile_gpu.tensor_map<32x64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
       // CHECK: llvm.inline_asm {{.*}}st.release.gpu.global.b64
       tile_gpu.publish_map_slot 1 key(%p, %m, %n : !llvm.ptr<1>, i64, i64) slot %slot
+      // CHECK: %[[AGAIN:.*]] = memref.load
+      // CHECK: %[[LOW:.*]] = arith.andi %[[AGAIN]],
+      // CHECK: %[[TAKEN_SLOT:.*]] = arith.subi %[[AGAIN]], %[[LOW]]
+      %taken, %now = tile_gpu.read_map_slot %a : !tile_gpu.buffer<1xi64>
+      // CHECK: arith.subi %[[TAKEN_SLOT]],
       // CHECK: llvm.inline_asm {{.*}}red.global.release.gpu.and.b32
-      tile_gpu.release_map_slot 1 slot %slot
+      tile_gpu.release_map_slot 1 slot %taken
       gpu.return
     }
   }
