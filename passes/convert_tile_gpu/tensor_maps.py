@@ -24,11 +24,17 @@ _PTX_VERSION = 83
 _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
+def _searches(ctx: Lowering) -> Value:
+    """Whether this is the warp that looks maps up: the last, of which the producer is not one,
+    since that makes barriers meanwhile."""
+    return ctx.builder.compare("eq", ctx.warp, ctx.builder.c32(ctx.block_warps - 1))
+
+
 @lowers("tile_gpu.acquire_map_slot")
 def _acquire_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp) -> None:
     b, buffer = ctx.builder, ctx.buffers[op.scratch]
     table = MapTable(ctx, int_attr(op, "count"), [ctx.scalar(value) for value in op.key])
-    with ctx.only_if(b.compare("eq", ctx.warp, b.c32(ctx.first_producer))):
+    with ctx.only_if(_searches(ctx)):
         looked_up = table.look_up()
         with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
             first = b.constant(0, b.index)
@@ -50,9 +56,8 @@ def _read_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp | tile_gpu.ReadM
 
 @lowers("tile_gpu.publish_map_slot")
 def _publish_map_slot(ctx: Lowering, op: tile_gpu.PublishMapSlotOp) -> None:
-    b = ctx.builder
     table = MapTable(ctx, int_attr(op, "count"), [ctx.scalar(value) for value in op.key])
-    with ctx.only_if(b.compare("eq", ctx.warp, b.c32(ctx.first_producer))):
+    with ctx.only_if(_searches(ctx)):
         table.publish(ctx.scalar(op.slot))
 
 
