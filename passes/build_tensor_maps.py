@@ -1,23 +1,29 @@
-"""build-tensor-maps: a block makes the tensor maps that no launcher made for it.
+"""build-tensor-maps: a block makes the tensor maps that no launcher made for it, or finds them.
 
-A map has to lie in global memory before a copy may use it, and no two running blocks may share
-one. So each block takes a slot from a pool, makes its maps in shared memory, copies them to the
-slot, and gives the slot back when all copies are complete.
+A map has to lie in global memory before a copy may use it, and no two running blocks may write
+one. What is in the maps of a kernel follows from a few values, mostly its parameters. So maps are
+kept from launch to launch in a table, by these values. A block that does not find its maps there
+makes them in shared memory and copies them to an entry of the table that it claims; if it gets
+none, to a slot of a pool, which it gives back when all copies are complete.
 
-    %map = tensor_map %p ...         %slot = acquire_map_slot
-    specialize ...              =>   %map = tensor_map %p ... slot %slot scratch %s
+    %map = tensor_map %p ...         %slot, %state = acquire_map_slot key(%p ...) scratch %s
+    specialize ...              =>   %map = tensor_map %p ... slot %slot scratch %t unless %found
                                      barrier
+                                     if %state is 1: publish_map_slot key(%p ...) slot %slot
                                      specialize ...
-                                     barrier
-                                     release_map_slot %slot
+                                     %slot, %state = read_map_slot %s
+                                     if %state is 2: wait, barrier, release_map_slot %slot
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tileir.compiler.builder import Builder
-from tileir.compiler.tile_types import BufferInfo
+from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.ir_util import defining_op
+from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.base import ModulePass
@@ -26,11 +32,14 @@ from tileir.passes.walk import kernels, walk
 #: A map, as a buffer of one line of shared memory.
 _MAP = BufferInfo((16,), "i64", (0,))
 MAP_BYTES = 128
+#: What `acquire_map_slot` found.
+FOUND, CLAIMED, POOLED = 0, 1, 2
+_EXTENSIONS = ("arith.extsi", "arith.extui")
 
 
 @dataclass(frozen=True)
 class BuildTensorMaps(ModulePass):
-    """Let blocks make the tensor maps that no launcher made for them."""
+    """Let blocks find or make the tensor maps that no launcher made for them."""
 
     name = "build-tensor-maps"
 
@@ -39,45 +48,87 @@ class BuildTensorMaps(ModulePass):
             ops = list(walk(kernel))
             maps = [op for op in ops if isinstance(op, tile_gpu.TensorMapOp) and op.slot is None]
             if maps:
-                slot = _make_slot(maps)
                 split = next(op for op in ops if isinstance(op, tile_gpu.SpecializeOp))
-                Builder(InsertionPoint(split), split.location).create("tile_gpu.barrier")
-                _release_slot(split, slot, len(maps))
+                _find_or_make(maps, split)
 
 
-def _make_slot(maps: list[tile_gpu.TensorMapOp]) -> Value:
-    """Gives each map its place in a slot and its scratch."""
-    b = Builder(InsertionPoint(maps[0]), maps[0].location)
+def _find_or_make(maps: list[tile_gpu.TensorMapOp], split: tile_gpu.SpecializeOp) -> None:
+    b = Builder(InsertionPoint(maps[-1]), maps[-1].location)
     scratch = _alloc(b, replace(_MAP, stages=len(maps)))
     address = _alloc(b, BufferInfo((1,), "i64", (0,)))
-    count = {"count": b.i64_attr(len(maps))}
-    slot = b.op("tile_gpu.acquire_map_slot", [address], b.i64, count)
+    count: Attributes = {"count": b.i64_attr(len(maps))}
+    key = _key(maps)
+    acquire = b.create("tile_gpu.acquire_map_slot", [*key, address], [b.i64, b.i32], count)
+    slot, state = acquire.results
+    found = b.compare("eq", state, b.c32(FOUND))
     for index, old in enumerate(maps):
-        b = Builder(InsertionPoint(old), old.location)
-        line = b.op("tile_gpu.stage", [scratch, b.c32(index)], b.type(str(_MAP)))
-        place = b.add(slot, b.c64(index * MAP_BYTES)) if index else slot
-        operands = [*old.operation.operands, place, line]
-        rank = len(old.sizes)
-        has_rows = int(old.rows is not None)
-        segments = b.attribute(f"array<i32: 1, {rank}, {rank}, {has_rows}, 1, 1>")
-        new = b.op(
-            "tile_gpu.tensor_map", operands, old.result.type, {"operandSegmentSizes": segments}
-        )
-        old.result.replace_all_uses_with(new)
-        old.operation.erase()
-    return slot
+        _place(b, old, index, slot, scratch, found)
+    b = Builder(InsertionPoint(split), split.location)
+    b.create("tile_gpu.barrier")
+    with _if_state(b, state, CLAIMED):
+        b.create("tile_gpu.publish_map_slot", [*key, slot], attributes=count)
+    b.point = InsertionPoint.after(split)
+    _release(b, split, address, count)
+
+
+def _key(maps: Iterable[tile_gpu.TensorMapOp]) -> list[Value]:
+    """What the maps of this kernel follow from, each once. The rest of a map is constant."""
+    values: dict[Value, None] = {}
+    for map_ in maps:
+        order = tensor_map_box(map_.result.type).order
+        strides = [map_.strides[dim] for dim in order[:-1]]
+        rows = [] if map_.rows is None else [map_.rows]
+        for value in [map_.base, *map_.sizes, *strides, *rows]:
+            source = _unextended(value)
+            if source is not None:
+                values[source] = None
+    return list(values)
+
+
+def _unextended(value: Value) -> Value | None:
+    """What `value` was extended from, in fewer words; None for constants."""
+    op = defining_op(value)
+    name = "" if op is None else op.operation.name
+    if name == "arith.constant":
+        return None
+    if op is not None and name in _EXTENSIONS and str(op.operation.operands[0].type) == "i32":
+        return _unextended(op.operation.operands[0])
+    return value
+
+
+def _place(
+    b: Builder, old: tile_gpu.TensorMapOp, index: int, slot: Value, scratch: Value, found: Value
+) -> None:
+    """Gives a map its place in the slot and its scratch."""
+    line = b.op("tile_gpu.stage", [scratch, b.c32(index)], b.type(str(_MAP)))
+    place = b.add(slot, b.c64(index * MAP_BYTES)) if index else slot
+    rank, has_rows = len(old.sizes), int(old.rows is not None)
+    segments = b.attribute(f"array<i32: 1, {rank}, {rank}, {has_rows}, 1, 1, 1>")
+    new = b.op(
+        "tile_gpu.tensor_map", [*old.operation.operands, place, line, found], old.result.type,
+        {"operandSegmentSizes": segments},
+    )  # fmt: skip
+    old.result.replace_all_uses_with(new)
+    old.operation.erase()
 
 
 def _alloc(b: Builder, info: BufferInfo) -> Value:
     return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
 
 
-def _release_slot(split: tile_gpu.SpecializeOp, slot: Value, count: int) -> None:
-    """When all consumers are done: then all loads have arrived, since they waited for them."""
-    b = Builder(InsertionPoint(split.consumers.blocks[0]), split.location)
-    if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
-        complete = {"complete": b.attribute("unit")}
-        b.create("tile_gpu.tma_store_wait", attributes=complete)
-    b.point = InsertionPoint.after(split)
-    b.create("tile_gpu.barrier")
-    b.create("tile_gpu.release_map_slot", [slot], attributes={"count": b.i64_attr(count)})
+@contextlib.contextmanager
+def _if_state(b: Builder, state: Value, wanted: int) -> Iterator[None]:
+    branch = b.create("scf.if", [b.compare("eq", state, b.c32(wanted))], regions=2)
+    with b.at(b.block(branch.regions[0])):
+        yield
+        b.create("scf.yield")
+
+
+def _release(b: Builder, split: tile_gpu.SpecializeOp, address: Value, count: Attributes) -> None:
+    """When copies that use the maps are complete: loads are, since consumers waited for them."""
+    slot, state = b.create("tile_gpu.read_map_slot", [address], [b.i64, b.i32]).results
+    with _if_state(b, state, POOLED):
+        if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
+            b.create("tile_gpu.tma_store_wait", attributes={"complete": b.attribute("unit")})
+        b.create("tile_gpu.barrier")
+        b.create("tile_gpu.release_map_slot", [slot], attributes=count)

@@ -107,9 +107,11 @@ def _plain_grid(b: Builder, neighbours: int) -> _Grid:
     room = _special(b, "nsmid")
     if neighbours > 1:
         room = b.mul(room, b.c32(neighbours))
+    first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
+    # Most end here, before two divisions.
+    b.create("tile_gpu.exit_if", [b.compare("uge", first, room)])
     rounds = b.op("arith.ceildivui", [count, room], b.i32)
     workers = b.op("arith.ceildivui", [count, rounds], b.i32)
-    first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
     b.create("tile_gpu.exit_if", [b.compare("uge", first, workers)])
     return _Grid(extents, count, first, workers)
 

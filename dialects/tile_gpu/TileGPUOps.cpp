@@ -362,14 +362,20 @@ LogicalResult TensorMapOp::verify() {
   return success();
 }
 
+static LogicalResult verifySlotScratch(Operation *op, Type type) {
+  auto scratch = cast<BufferType>(type);
+  if (numElements(scratch.getShape()) != 1 || !scratch.getElementType().isInteger(64))
+    return op->emitOpError("scratch must be a buffer of one i64, found ") << scratch;
+  return success();
+}
+
 LogicalResult AcquireMapSlotOp::verify() {
   if (getCount() < 1)
     return emitOpError("count must be positive, found ") << getCount();
-  auto scratch = cast<BufferType>(getScratch().getType());
-  if (numElements(scratch.getShape()) != 1 || !scratch.getElementType().isInteger(64))
-    return emitOpError("scratch must be a buffer of one i64, found ") << scratch;
-  return success();
+  return verifySlotScratch(*this, getScratch().getType());
 }
+
+LogicalResult ReadMapSlotOp::verify() { return verifySlotScratch(*this, getScratch().getType()); }
 
 LogicalResult SpecializeOp::verify() {
   if (auto registers = getRegisters()) {

@@ -19,17 +19,18 @@ def TileGPU_TensorMapOp : TileGPU_Op<"tensor_map", [AttrSizedOperandSegments, Pu
     than a box there is no more to move.
 
     Either the launcher makes it, or the block does: in `scratch`, from where it
-    goes to the address `slot`. Example:
+    goes to the address `slot`; unless `found`, when it lies there already.
+    Example:
     `%m = tile_gpu.tensor_map %p sizes[%m, %k] strides[%s, %one]
     : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>`
   }];
   let arguments = (ins TileGPU_Pointer:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides,
                        Optional<I64>:$rows, Optional<I64>:$slot,
-                       Optional<TileGPU_Buffer>:$scratch);
+                       Optional<TileGPU_Buffer>:$scratch, Optional<I1>:$found);
   let results = (outs TileGPU_TensorMap:$result);
   let assemblyFormat = [{
     $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` (`rows` $rows^)? (`slot` $slot^)?
-    (`scratch` $scratch^)? attr-dict `:` qualified(type($result)) (`,` qualified(type($scratch))^)?
+    (`scratch` $scratch^)? (`unless` $found^)? attr-dict `:` qualified(type($result)) (`,` qualified(type($scratch))^)?
   }];
   let hasVerifier = 1;
 }
@@ -41,20 +42,53 @@ def TileGPU_PrefetchMapOp : TileGPU_Op<"prefetch_map", [MemoryEffects<[MemRead, 
 }
 
 def TileGPU_AcquireMapSlotOp : TileGPU_Op<"acquire_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "global memory for `count` tensor maps that no other running block uses";
+  let summary = "global memory for `count` tensor maps";
   let description = [{
-    One thread takes it from the kernel's pool; all get its address through
-    `scratch`. Example:
-    `%slot = tile_gpu.acquire_map_slot 3 scratch %s : !tile_gpu.buffer<1xi64>`
+    The maps are a function of the values `key`. A table that outlives launches
+    holds those made before, by their keys. `state` says what a block has got:
+
+    * 0: maps with this key, made before; they never change.
+    * 1: a free entry of the table, claimed for this key: for other blocks once
+      this one has made the maps and called `publish_map_slot`.
+    * 2: where no entry was free, or another block is at work on it: a slot of a
+      pool, that no other running block uses, until `release_map_slot`.
+
+    One warp takes it; all get address and state through `scratch`. Example:
+    `%slot, %state = tile_gpu.acquire_map_slot 1 key(%p, %n : !llvm.ptr<1>, i32) scratch %s
+    : !tile_gpu.buffer<1xi64>`
   }];
-  let arguments = (ins I64Attr:$count, TileGPU_Buffer:$scratch);
-  let results = (outs I64:$result);
-  let assemblyFormat = "$count `scratch` $scratch attr-dict `:` qualified(type($scratch))";
+  let arguments = (ins I64Attr:$count, Variadic<AnyTypeOf<[TileGPU_Pointer, I32, I64]>>:$key,
+                       TileGPU_Buffer:$scratch);
+  let results = (outs I64:$slot, I32:$state);
+  let assemblyFormat = [{
+    $count `key` `(` $key `:` type($key) `)` `scratch` $scratch attr-dict
+    `:` qualified(type($scratch))
+  }];
   let hasVerifier = 1;
 }
 
+def TileGPU_ReadMapSlotOp : TileGPU_Op<"read_map_slot", [MemoryEffects<[MemRead]>]> {
+  let summary = "what `acquire_map_slot` left in `scratch`";
+  let description = [{
+    For what comes much later: values that are kept cost registers. Example:
+    `%slot, %state = tile_gpu.read_map_slot %s : !tile_gpu.buffer<1xi64>`
+  }];
+  let arguments = (ins TileGPU_Buffer:$scratch);
+  let results = (outs I64:$slot, I32:$state);
+  let assemblyFormat = "$scratch attr-dict `:` qualified(type($scratch))";
+  let hasVerifier = 1;
+}
+
+def TileGPU_PublishMapSlotOp : TileGPU_Op<"publish_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "let other blocks find the maps in an entry that this one has claimed";
+  let description = "All maps must be there, and all threads know it.";
+  let arguments = (ins I64Attr:$count, Variadic<AnyTypeOf<[TileGPU_Pointer, I32, I64]>>:$key,
+                       I64:$slot);
+  let assemblyFormat = "$count `key` `(` $key `:` type($key) `)` `slot` $slot attr-dict";
+}
+
 def TileGPU_ReleaseMapSlotOp : TileGPU_Op<"release_map_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "give back what `acquire_map_slot` gave";
+  let summary = "give back a slot of the pool";
   let description = "All copies that use the maps must be complete, and all threads know it.";
   let arguments = (ins I64Attr:$count, I64:$slot);
   let assemblyFormat = "$count `slot` $slot attr-dict";

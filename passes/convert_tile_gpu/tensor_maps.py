@@ -1,4 +1,4 @@
-"""Tensor maps that a block makes for itself, and the pool of places for them.
+"""Tensor maps that a block makes for itself, and the places for them.
 
 The format of a map is not documented; `tensormap.replace` sets its fields. (PTX ISA, "Data
 Movement and Conversion Instructions: Tensor map modification".)
@@ -11,8 +11,8 @@ from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.build_tensor_maps import MAP_BYTES
-from tileir.passes.convert_tile_gpu.declarations import global_memory
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
+from tileir.passes.convert_tile_gpu.map_table import MapTable, release_slot
 from tileir.passes.convert_tile_gpu.shared_memory import address, load_elements
 
 #: Numbers of element types and swizzle modes in `tensormap.replace`.
@@ -23,61 +23,49 @@ _ELEMENT_TYPES = {
 _PTX_VERSION = 83
 _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 
-#: Slots come in rows, one for each multiprocessor (modulo), so that blocks rarely meet.
-_ROWS = 256
-_SLOTS_IN_ROW = 4
-_ACQUIRE = f"""{{
-.reg .pred p; .reg .b32 row, bit, old, n; .reg .b64 a;
-mov.u32 row, %smid; and.b32 row, row, {_ROWS - 1}; mov.b32 bit, 1;
-AGAIN: mad.wide.u32 a, row, 4, $1;
-atom.global.acquire.gpu.or.b32 old, [a], bit;
-and.b32 n, old, bit; setp.eq.u32 p, n, 0; @p bra DONE;
-shl.b32 bit, bit, 1; setp.lt.u32 p, bit, {1 << _SLOTS_IN_ROW}; @p bra AGAIN;
-add.u32 row, row, 1; and.b32 row, row, {_ROWS - 1}; mov.b32 bit, 1; bra AGAIN;
-DONE: bfind.u32 n, bit; mad.lo.u32 $0, row, {_SLOTS_IN_ROW}, n;
-}}"""
-_RELEASE = f"""{{
-.reg .b32 row, n, bit; .reg .b64 a;
-div.u32 row, $0, {_SLOTS_IN_ROW}; rem.u32 n, $0, {_SLOTS_IN_ROW};
-mov.b32 bit, 1; shl.b32 bit, bit, n; not.b32 bit, bit; mad.wide.u32 a, row, 4, $1;
-red.global.release.gpu.and.b32 [a], bit;
-}}"""
 
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split("\n"))
-
-
-def _pool(ctx: Lowering, count: int) -> tuple[Value, Value]:
-    """Addresses (i64) of the slots for `count` maps each, and of the bits of those taken."""
-    slots = _ROWS * _SLOTS_IN_ROW
-    places = global_memory(ctx, f"tensor_maps_{count}", slots * count * MAP_BYTES, MAP_BYTES)
-    taken = global_memory(ctx, f"tensor_maps_{count}_taken", _ROWS * 4, 4)
-    return places, taken
+def _searches(ctx: Lowering) -> Value:
+    """Whether this is the warp that looks maps up: the last, of which the producer is not one,
+    since that makes barriers meanwhile."""
+    return ctx.builder.compare("eq", ctx.warp, ctx.builder.c32(ctx.block_warps - 1))
 
 
 @lowers("tile_gpu.acquire_map_slot")
 def _acquire_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp) -> None:
-    b, count = ctx.builder, int_attr(op, "count")
-    places, taken = _pool(ctx, count)
-    buffer, first = ctx.buffers[op.scratch], b.constant(0, b.index)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
-        index = ctx.asm(_one_line(_ACQUIRE), "=r,l,~{memory}", [taken], b.i32, True).results[0]
-        offset = b.mul(b.op("arith.extui", [index], b.i64), b.c64(count * MAP_BYTES))
-        b.create("memref.store", [b.add(places, offset), buffer.memref, first])
+    b, buffer = ctx.builder, ctx.buffers[op.scratch]
+    table = MapTable(ctx, int_attr(op, "count"), [ctx.scalar(value) for value in op.key])
+    with ctx.only_if(_searches(ctx)):
+        looked_up = table.look_up()
+        with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
+            first = b.constant(0, b.index)
+            b.create("memref.store", [table.claim(looked_up), buffer.memref, first])
     ctx.barrier()
-    ctx.set(op, load_elements(ctx, buffer, first, 1))
+    _read_map_slot(ctx, op)
+
+
+@lowers("tile_gpu.read_map_slot")
+def _read_map_slot(ctx: Lowering, op: tile_gpu.AcquireMapSlotOp | tile_gpu.ReadMapSlotOp) -> None:
+    """By all threads at once. Then ptxas knows that all hold the same, which lets it keep what is
+    computed from it in the registers that a warp shares."""
+    b = ctx.builder
+    (both,) = load_elements(ctx, ctx.buffers[op.scratch], b.constant(0, b.index), 1)
+    low = b.op("arith.andi", [both, b.c64(MAP_BYTES - 1)], b.i64)
+    state = b.op("arith.trunci", [low], b.i32)
+    ctx.bind(list(op.operation.results), [b.sub(both, low), state])
+
+
+@lowers("tile_gpu.publish_map_slot")
+def _publish_map_slot(ctx: Lowering, op: tile_gpu.PublishMapSlotOp) -> None:
+    table = MapTable(ctx, int_attr(op, "count"), [ctx.scalar(value) for value in op.key])
+    with ctx.only_if(_searches(ctx)):
+        table.publish(ctx.scalar(op.slot))
 
 
 @lowers("tile_gpu.release_map_slot")
 def _release_map_slot(ctx: Lowering, op: tile_gpu.ReleaseMapSlotOp) -> None:
-    b, count = ctx.builder, int_attr(op, "count")
-    places, taken = _pool(ctx, count)
+    b = ctx.builder
     with ctx.only_if(b.compare("eq", ctx.thread, b.c32(0))):
-        offset = b.sub(ctx.scalar(op.slot), places)
-        index = b.op("arith.divui", [offset, b.c64(count * MAP_BYTES)], b.i64)
-        operands = [b.op("arith.trunci", [index], b.i32), taken]
-        ctx.asm(_one_line(_RELEASE), "r,l,~{memory}", operands, None, True)
+        release_slot(ctx, int_attr(op, "count"), ctx.scalar(op.slot))
 
 
 @lowers("tile_gpu.prefetch_map")
@@ -89,27 +77,37 @@ def _prefetch_map(ctx: Lowering, op: tile_gpu.PrefetchMapOp) -> None:
 
 @lowers("tile_gpu.tensor_map")
 def _tensor_map(ctx: Lowering, op: tile_gpu.TensorMapOp) -> None:
-    """One warp makes it, each map another, so that they are made at the same time."""
-    assert op.slot and op.scratch, "build-tensor-maps gives every map a slot and scratch"
+    """One warp makes it, each map another, so that they are made at the same time. A map that was
+    found is only made known to the copy engine, whose cache may hold what was there before."""
+    assert op.slot and op.scratch and op.found, "build-tensor-maps gives every map its place"
     b, slot = ctx.builder, ctx.scalar(op.slot)
-    place = address(ctx, ctx.buffers[op.scratch])
     ctx.need_ptx(_PTX_VERSION)
     warp = ctx.next_map % ctx.num_warps
     ctx.next_map += 1
     with ctx.only_if(b.compare("eq", ctx.warp, b.c32(warp))):
-        mine = b.add(place, b.mul(ctx.lane, b.c32(4)))
-        ctx.asm("st.shared.b32 [$0], 0; bar.warp.sync -1;", "r,~{memory}", [mine], None, True)
-        with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
-            _set_fields(ctx, op, tensor_map_box(op.result.type), place)
-        ctx.asm(
-            "bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic"
-            f".release.gpu.sync.aligned [$0], [$1], {MAP_BYTES}; "
-            f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP_BYTES}; "
-            # Copies by tensor maps may land where the map was made.
-            "fence.proxy.async.shared::cta;",
-            "l,r,~{memory}", [slot, place], None, True,
-        )  # fmt: skip
+        missing = b.op("arith.xori", [ctx.scalar(op.found), b.constant(True, b.i1)], b.i1)
+        with ctx.only_if(missing):
+            _make(ctx, op, slot)
+        fence = f"fence.proxy.tensormap::generic.acquire.gpu [$0], {MAP_BYTES};"
+        ctx.asm(fence, "l,~{memory}", [slot], None, True)
     ctx.set(op, [b.op("llvm.inttoptr", [slot], b.type("!llvm.ptr"))])
+
+
+def _make(ctx: Lowering, op: tile_gpu.TensorMapOp, slot: Value) -> None:
+    b = ctx.builder
+    assert op.scratch is not None, "build-tensor-maps gives every map scratch"
+    place = address(ctx, ctx.buffers[op.scratch])
+    mine = b.add(place, b.mul(ctx.lane, b.c32(4)))
+    ctx.asm("st.shared.b32 [$0], 0; bar.warp.sync -1;", "r,~{memory}", [mine], None, True)
+    with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
+        _set_fields(ctx, op, tensor_map_box(op.result.type), place)
+    ctx.asm(
+        "bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic"
+        f".release.gpu.sync.aligned [$0], [$1], {MAP_BYTES}; "
+        # Copies by tensor maps may land where the map was made.
+        "fence.proxy.async.shared::cta;",
+        "l,r,~{memory}", [slot, place], None, True,
+    )  # fmt: skip
 
 
 def _set_fields(ctx: Lowering, op: tile_gpu.TensorMapOp, box: BufferInfo, place: Value) -> None:

@@ -15,10 +15,17 @@ func.func @maps(%p: !llvm.ptr<1>, %m: i64, %n: i64, %address: !barrier, %line: !
   %0 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] : !box
   // CHECK: tile_gpu.prefetch_map %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
   tile_gpu.prefetch_map %0 : !box
-  // CHECK: %[[SLOT:.*]] = tile_gpu.acquire_map_slot 3 scratch %{{.*}} : !tile_gpu.buffer<1xi64>
-  %slot = tile_gpu.acquire_map_slot 3 scratch %address : !barrier
+  // CHECK: %[[SLOT:.*]], %{{.*}} = tile_gpu.acquire_map_slot 3 key(%{{.*}}, %[[M]] : !llvm.ptr<1>, i64) scratch %{{.*}} : !tile_gpu.buffer<1xi64>
+  %slot, %state = tile_gpu.acquire_map_slot 3 key(%p, %m : !llvm.ptr<1>, i64) scratch %address : !barrier
   // CHECK: tile_gpu.tensor_map %{{.*}} sizes[%[[M]], %[[N]]] strides[%[[N]], %[[M]]] rows %[[M]] slot %[[SLOT]] scratch %{{.*}} : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<16xi64>
   %1 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] rows %m slot %slot scratch %line : !box, !tile_gpu.buffer<16xi64>
+  // CHECK: tile_gpu.tensor_map {{.*}} slot %[[SLOT]] scratch %{{.*}} unless %{{.*}} : !tile_gpu.tensor_map
+  %found = arith.constant true
+  %2 = tile_gpu.tensor_map %p sizes[%m, %n] strides[%n, %m] slot %slot scratch %line unless %found : !box, !tile_gpu.buffer<16xi64>
+  // CHECK: tile_gpu.publish_map_slot 3 key(%{{.*}}, %[[M]] : !llvm.ptr<1>, i64) slot %[[SLOT]]
+  tile_gpu.publish_map_slot 3 key(%p, %m : !llvm.ptr<1>, i64) slot %slot
+  // CHECK: %{{.*}}, %{{.*}} = tile_gpu.read_map_slot %{{.*}} : !tile_gpu.buffer<1xi64>
+  %again, %now = tile_gpu.read_map_slot %address : !barrier
   // CHECK: tile_gpu.release_map_slot 3 slot %[[SLOT]]
   tile_gpu.release_map_slot 3 slot %slot
   return

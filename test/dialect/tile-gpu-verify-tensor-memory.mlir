@@ -19,16 +19,26 @@ func.func @f(%p: !llvm.ptr<1>, %n: i64) {
 // -----
 
 func.func @f(%s: !tile_gpu.buffer<1xi64>) {
+  %k = arith.constant 0 : i64
   // expected-error @+1 {{'tile_gpu.acquire_map_slot' op count must be positive, found 0}}
-  %0 = tile_gpu.acquire_map_slot 0 scratch %s : !tile_gpu.buffer<1xi64>
+  %0:2 = tile_gpu.acquire_map_slot 0 key(%k : i64) scratch %s : !tile_gpu.buffer<1xi64>
   return
 }
 
 // -----
 
 func.func @f(%s: !tile_gpu.buffer<1xi32>) {
+  %k = arith.constant 0 : i64
   // expected-error @+1 {{'tile_gpu.acquire_map_slot' op scratch must be a buffer of one i64, found '!tile_gpu.buffer<1xi32>'}}
-  %0 = tile_gpu.acquire_map_slot 1 scratch %s : !tile_gpu.buffer<1xi32>
+  %0:2 = tile_gpu.acquire_map_slot 1 key(%k : i64) scratch %s : !tile_gpu.buffer<1xi32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !tile_gpu.buffer<2xi64>) {
+  // expected-error @+1 {{'tile_gpu.read_map_slot' op scratch must be a buffer of one i64, found '!tile_gpu.buffer<2xi64>'}}
+  %0:2 = tile_gpu.read_map_slot %s : !tile_gpu.buffer<2xi64>
   return
 }
 

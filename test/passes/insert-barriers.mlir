@@ -139,7 +139,7 @@ gpu.module @kernels {
     %address = tile_gpu.alloc offset 0 : !tile_gpu.buffer<1xi64>
     %lines = tile_gpu.alloc offset 0 : !tile_gpu.buffer<16xi64, stages = 2>
     // CHECK: tile_gpu.acquire_map_slot
-    %slot = tile_gpu.acquire_map_slot 2 scratch %address : !tile_gpu.buffer<1xi64>
+    %slot, %state = tile_gpu.acquire_map_slot 2 key(%p, %n : !llvm.ptr<1>, i64) scratch %address : !tile_gpu.buffer<1xi64>
     %line = tile_gpu.stage %lines[%i] : !tile_gpu.buffer<16xi64, stages = 2> -> !tile_gpu.buffer<16xi64>
     %next = tile_gpu.stage %lines[%j] : !tile_gpu.buffer<16xi64, stages = 2> -> !tile_gpu.buffer<16xi64>
     // CHECK: tile_gpu.barrier

@@ -16,9 +16,12 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: %[[PLANE:.*]] = arith.muli %[[X]], %[[Y]]
       // CHECK: %[[COUNT:.*]] = arith.muli %[[PLANE]],
       // CHECK: %[[PLACES:.*]] = nvvm.read.ptx.sreg.nsmid
+      // Most end before the divisions.
+      // CHECK: %[[FAR:.*]] = arith.cmpi uge, %[[FIRST:.*]], %[[PLACES]]
+      // CHECK-NEXT: tile_gpu.exit_if %[[FAR]]
       // CHECK: %[[ROUNDS:.*]] = arith.ceildivui %[[COUNT]], %[[PLACES]]
       // CHECK: %[[WORKERS:.*]] = arith.ceildivui %[[COUNT]], %[[ROUNDS]]
-      // CHECK: %[[BEYOND:.*]] = arith.cmpi uge, %[[FIRST:.*]], %[[WORKERS]]
+      // CHECK: %[[BEYOND:.*]] = arith.cmpi uge, %[[FIRST]], %[[WORKERS]]
       // CHECK: tile_gpu.exit_if %[[BEYOND]]
       // CHECK: scf.for %[[BLOCK:.*]] = %[[FIRST]] to %[[COUNT]] step %[[WORKERS]]
       // The program's block index, of which x runs fastest, and its grid.
