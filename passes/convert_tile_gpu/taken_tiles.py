@@ -20,10 +20,12 @@ from tileir.passes.convert_tile_gpu.mma_operands import Matrices
 from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress, load_elements
 from tileir.passes.convert_tile_gpu.specialization import arrive, wait_for
 from tileir.passes.convert_tile_gpu.vectors import unpack
+from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
 
 #: Rows and columns of a matrix of ldmatrix.
 _MATRIX = 8
-_ROWS_OF_WARP = 16
+#: Rows, or columns, that a warp has of an instruction's 64.
+_SHARE = 16
 
 #: Row and column, from a thread's first element.
 Place = tuple[int, int]
@@ -108,28 +110,36 @@ def _part(ctx: Lowering, layout: Layout, buffer: SharedBuffer, first: int) -> _P
 
 
 class _MatrixPart(_Part):
-    """16-bit elements: four matrices at once, two above each other and two side by side."""
+    """16-bit elements: four matrices at once, two above each other and two side by side. For a
+    transposed accumulator, each is transposed."""
 
     def __init__(self, ctx: Lowering, layout: Layout, buffer: SharedBuffer, first: int):
         super().__init__(buffer, first)
         self.ctx, self.element = ctx, buffer.info.element
         grid = grid_of(layout, ctx.num_warps)
         assert grid is not None and grid.columns == 1, "specialize-warps chooses such tiles"
+        self.transposed = grid.transposed
         b = ctx.builder
-        group = b.op("arith.divui", [ctx.warp, b.c32(WARPS)], b.i32)
         warp = b.op("arith.remui", [ctx.warp, b.c32(WARPS)], b.i32)
-        rows = b.mul(group, b.c32(layout.shape[0] // grid.rows))
-        row = b.add(rows, b.mul(warp, b.c32(_ROWS_OF_WARP)))
-        self.matrices = Matrices(ctx, buffer, 0, row, None)
+        share = b.mul(warp, b.c32(_SHARE))
+        row = b.mul(place_in_grid(ctx, grid)[0], b.c32(layout.shape[0] // grid.rows))
+        if self.transposed:
+            self.matrices = Matrices(ctx, buffer, 1, row, share)
+        else:
+            self.matrices = Matrices(ctx, buffer, 0, b.add(row, share), None)
 
     def read(self, row: int, column: int) -> dict[Place, Value]:
         top, left = row - row % (2 * _MATRIX), column - column % (2 * _MATRIX)
-        pairs = self.matrices.load(top, left - self.first, transpose=False)
-        places = [(top + i, left + j) for j in (0, _MATRIX) for i in (0, _MATRIX)]
+        pairs = self.matrices.load(top, left - self.first, self.transposed)
+        steps = [(i, j) for j in (0, _MATRIX) for i in (0, _MATRIX)]
+        if self.transposed:
+            steps = [step[::-1] for step in steps]
         found = {}
-        for (i, j), pair in zip(places, pairs, strict=True):
+        for (down, right), pair in zip(steps, pairs, strict=True):
             vector = self.ctx.bitcast(pair, self.ctx.builder.type(f"vector<2x{self.element}>"))
-            found[i, j], found[i, j + 1] = unpack(self.ctx, vector, 2, self.element)
+            i, j = top + down, left + right
+            neighbour = (i + 1, j) if self.transposed else (i, j + 1)
+            found[i, j], found[neighbour] = unpack(self.ctx, vector, 2, self.element)
         return found
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr, keyword, parent_of
 from tileir.compiler.tile_types import LARGEST_BOX, LINE_BYTES, BufferInfo, TileInfo, tile_of
-from tileir.compiler.wgmma import WarpgroupGrid
+from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
@@ -105,13 +105,9 @@ def _box(load: tile_gpu.LoadOp, num_warps: int) -> BufferInfo | None:
     rows, columns = tile.shape
     panel = LINE_BYTES // tile.element_bytes
     grid = WarpgroupGrid.choose(tile.shape, num_warps, False)
-    if (
-        grid is None
-        or grid.transposed
-        or grid.columns != 1
-        or columns % panel
-        or rows % min(rows, LARGEST_BOX)
-    ):
+    if grid is None or not _all_read(grid, panel) or columns % panel:
+        return None
+    if rows % min(rows, LARGEST_BOX):
         return None
     weak = keyword(load, "ordering", "weak") == "weak"
     zeros = keyword(load, "padding", "zero") == "zero"
@@ -119,6 +115,11 @@ def _box(load: tile_gpu.LoadOp, num_warps: int) -> BufferInfo | None:
     if not (weak and zeros and aligned):
         return None
     return BufferInfo((min(rows, LARGEST_BOX), panel), tile.element, (0, 1), LINE_BYTES)
+
+
+def _all_read(grid: WarpgroupGrid, panel: int) -> bool:
+    """Whether every warp reads of every panel, and so can give it back."""
+    return grid.columns == 1 and (not grid.transposed or panel % ROWS == 0)
 
 
 def _rounds(tile: TileInfo, box: BufferInfo, ring: Ring) -> Iterator[list[Part]]:

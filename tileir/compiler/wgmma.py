@@ -91,11 +91,11 @@ class WarpgroupGrid:
         side; None if the accumulator cannot be cut like that. `whole_rows`: each must own whole
         rows of the accumulator.
 
-        An accumulator taller than wide is transposed, since wide instructions read less: for 16 of
-        k, 128x64 by two of m64n64 takes 8 KiB from shared memory, one of m64n128 6 KiB.
+        A tall accumulator of 64 columns is transposed, since wide instructions read less: for 16
+        of k, 128x64 by two of m64n64 takes 8 KiB from shared memory, one of m64n128 6 KiB.
         """
         m, n = shape
-        if not whole_rows and m > n and n % ROWS == 0:
+        if not whole_rows and m > n == ROWS:
             grid = WarpgroupGrid._stack(n, m, num_warps)
             return None if grid is None else grid.transpose()
         grid = WarpgroupGrid._stack(m, n, num_warps)
