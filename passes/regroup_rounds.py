@@ -28,8 +28,8 @@ from tileir.passes.base import ModulePass
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.walk import kernels, walk
 
-#: Stages of rounds that must fit.
-_STAGES = 4
+#: Stages of rounds that must fit: as many as products in flight need.
+_STAGES = 3
 _EXTENSIONS = ("arith.extui", "arith.extsi")
 
 
