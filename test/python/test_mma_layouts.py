@@ -147,6 +147,91 @@ def test_wgmma_accumulator(columns):
     assert wgmma.grid_of(layout, 4) == grid
 
 
+def held_by_instructions(shape, chosen: wgmma.WarpgroupGrid, thread: int) -> set[tuple[int, int]]:
+    """What a thread holds of the transposed accumulator, of which warpgroups share out blocks of
+    rows first: each has its blocks of 64 rows and so many columns from d_element."""
+    columns, rows = shape[0] // chosen.rows, shape[1] // chosen.columns
+    group, within = divmod(thread, 128)
+    right, down = divmod(group, chosen.columns)
+    return {
+        (down * rows + block + row, right * columns + column)
+        for block in range(0, rows, 64)
+        for row, column in (d_element(within, i) for i in range(columns // 2))
+    }
+
+
+@pytest.mark.parametrize(
+    ("shape", "warps", "grid"),
+    [
+        ((128, 64), 4, (1, 1)),
+        ((256, 64), 4, (1, 1)),
+        ((256, 64), 8, (2, 1)),
+        ((256, 128), 8, (1, 2)),
+        ((256, 128), 4, (1, 1)),
+        ((192, 64), 12, (3, 1)),
+        ((384, 192), 12, (1, 3)),
+    ],
+)
+def test_transposed_wgmma_accumulator(shape, warps, grid):
+    """They are those of the transposed product: warpgroups share out columns first."""
+    chosen = wgmma.WarpgroupGrid(*grid, transposed=True)
+    if shape[1] == 64:
+        assert wgmma.WarpgroupGrid.choose(shape, warps, whole_rows=False) == chosen
+    layout = wgmma.accumulator_layout(shape, chosen)
+    assert layout.shape == shape
+    assert layout.num_registers * 32 * warps == shape[0] * shape[1]
+    assert wgmma.grid_of(layout, warps) == chosen
+    places = layout.coordinates(warps)
+    for thread in range(32 * warps):
+        held = {(column, row) for row, column in places[thread // 32, thread % 32].tolist()}
+        assert held == held_by_instructions(shape, chosen, thread)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "columns", "groups"), [(1, 1, 1), (2, 1, 2), (1, 2, 2), (1, 3, 3), (3, 1, 3)]
+)
+def test_grids_are_found_again(rows, columns, groups, transposed):
+    grid = wgmma.WarpgroupGrid(rows, columns, transposed)
+    layout = wgmma.accumulator_layout((64 * rows, 64 * columns), grid)
+    assert wgmma.grid_of(layout, 4 * groups) == grid
+    assert wgmma.grid_of(layout.permute((1, 0)), 4 * groups) == grid.transpose()
+    assert grid.transpose().transpose() == grid
+
+
+def test_a_layout_that_no_grid_has():
+    layout = accumulator_layout(M16N8K16, (64, 64), WarpGrid(2, 2))
+    assert wgmma.grid_of(layout, 4) is None
+
+
+def test_which_accumulators_are_transposed():
+    """Those of 64 columns that are taller than wide, unless warpgroups must own whole rows."""
+    sizes = (64, 80, 96, 128, 192, 256)
+    for m in sizes:
+        for n in sizes:
+            for warps in (4, 8, 12):
+                for whole_rows in (False, True):
+                    grid = wgmma.WarpgroupGrid.choose((m, n), warps, whole_rows)
+                    if grid is None:
+                        continue
+                    assert grid.transposed == (n == 64 < m and not whole_rows)
+                    assert grid.rows * grid.columns * 4 == warps
+                    assert m % grid.rows == 0 and n % grid.columns == 0
+                    assert not whole_rows or grid.columns == 1
+    # Rows of an instruction are whole, and it has no more than 256 columns.
+    assert wgmma.WarpgroupGrid.choose((512, 64), 4, whole_rows=False) is None
+    assert wgmma.WarpgroupGrid.choose((512, 64), 8, whole_rows=False) == wgmma.WarpgroupGrid(
+        2, 1, transposed=True
+    )
+
+
+def test_blocks_of_instructions():
+    upright, tall = wgmma.WarpgroupGrid(2, 1), wgmma.WarpgroupGrid(2, 1, transposed=True)
+    assert upright.block_of((128, 96)) == (64, 96)
+    assert tall.block_of((256, 64)) == (128, 64)
+    assert (upright.stacked, tall.stacked) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("element", "depth", "neighbours"),
     [("bf16", 16, 2), ("tf32", 8, 1), ("i8", 32, 4), ("f8E5M2", 32, 4)],
