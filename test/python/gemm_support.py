@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,9 +70,13 @@ class Product:
         self.a = a.astype(element)
         self.b = np.ascontiguousarray((b.T if gemm.b == "k" else b).astype(element))
 
+    def result(self) -> np.ndarray:
+        """An array that the kernel is to fill."""
+        return np.full(self.shape, 77, numpy_type(self.gemm.output))
+
     def arguments(self) -> tuple[list[Any], np.ndarray]:
-        """The flat parameters, and the result among them, which the kernel is to fill."""
-        c = np.full(self.shape, 77, numpy_type(self.gemm.output))
+        """The flat parameters, and the result among them."""
+        c = self.result()
         args: list[Any] = []
         for array in (self.a, self.b, c, *self.others):
             args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
@@ -86,6 +92,67 @@ class Product:
         args, c = self.arguments()
         simulate(program, self.gemm.grid(*self.shape), args, seed)
         return c
+
+
+# ---- sizes that nothing divides ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RaggedGemm(Gemm):
+    """A product of any sizes, of which only the strides of rows are as aligned as `divisor` says.
+
+    `a`: "k" for A of [M][K], "m" for A of [K][M]. `b_divisor` divides the stride of B's rows, in
+    elements; 0 for as much as a tensor memory access needs.
+    """
+
+    a: str = "k"
+    b_divisor: int = 0
+
+    @property
+    def name(self) -> str:
+        words = [super().name, "am" if self.a == "m" else ""]
+        words += [f"bdiv{self.b_divisor}"] if self.b_divisor else []
+        return "_".join(filter(None, words))
+
+    def text(self) -> str:
+        text = re.sub(r"div_by<\d+>, (%\w+_d\d_p)", r"div_by<1>, \1", super().text())
+        if self.b_divisor:
+            text = re.sub(r"div_by<\d+>, (%b_s0_p)", rf"div_by<{self.b_divisor}>, \1", text)
+        if self.a == "m":
+            tensor = f"tensor_view<?x?x{self.dtype}, strides=[?,1]>"
+            tile = f"tile=({self.bm}x{self.bk}), padding_value = zero, {tensor}"
+            assert (self.bm, self.bk) != (self.bk, self.bn), "A's tiles look like B's"
+            text = text.replace(tile, f"{tile}, dim_map=[1, 0]")
+            text = text.replace("%rounds = divi %a_d1", "%rounds = divi %a_d0")
+        return text
+
+
+class RaggedProduct(Product):
+    """The rows of all matrices are parts of longer ones, which hold other numbers."""
+
+    gemm: RaggedGemm
+
+    def __init__(self, gemm: RaggedGemm, m: int, n: int, k: int, seed: int = 0):
+        super().__init__(gemm, m, n, k, seed)
+        a = self.a.T if gemm.a == "m" else self.a
+        spare = gemm.b_divisor or 16
+        self.a, self.b = in_longer_rows(a, 16), in_longer_rows(self.b, spare)
+        self.others = [in_longer_rows(x, 16) if x.ndim == 2 else x for x in self.others]
+
+    def result(self) -> np.ndarray:
+        return in_longer_rows(super().result(), 16)
+
+
+def in_longer_rows(matrix: np.ndarray, multiple: int) -> np.ndarray:
+    """The matrix, in rows of the next odd multiple of so many elements that hold sevens."""
+    rows, columns = matrix.shape
+    count = columns // multiple + 1
+    longer = np.full((rows, (count | 1) * multiple), 7, matrix.dtype)
+    longer[:, :columns] = matrix
+    return longer[:, :columns]
+
+
+# ---- running them --------------------------------------------------------------------------------
 
 
 def simulate(program: Program, grid: tuple[int, int, int], args: list[Any], seed: int = 0) -> None:
