@@ -35,6 +35,9 @@ from tileir.passes.walk import kernels
 #: where the first eight blocks go elsewhere. So half a GPC's share is dealt out at a time.
 _NEIGHBOURS = 16
 _RECTANGLE = _NEIGHBOURS // 2
+#: Rows of a rectangle. The two multiprocessors that share most (a TPC) stay neighbours in a run:
+#: where a product has one row of tiles only, runs are columns, and memory is the limit.
+_ROWS = (2, 4)
 #: Longer runs are taken for a side of the grid.
 _LONGEST_RUN = 64
 #: Large enough a size or grid for runs to be what they usually are.
@@ -105,7 +108,9 @@ class _Run:
         is about what they do as they are."""
         known = self.length if isinstance(self.length, int) else _LONGEST_RUN
         now = self._fetched(min(known, _NEIGHBOURS))
-        sides = [rows for rows in (1, 2, 4) if known % rows == 0]
+        sides = [rows for rows in _ROWS if known % rows == 0]
+        if not sides:
+            return None
 
         def cost(rows: int) -> tuple[int, int]:
             # Of those that fetch as much, the one with fewer of the larger tiles.

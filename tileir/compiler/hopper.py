@@ -10,7 +10,7 @@ choose a tile, and the compiler's remarks quote it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MULTIPROCESSORS = 132
@@ -66,18 +66,10 @@ def is_extended(tile: Tile) -> bool:
 
 
 def predicted_us(
-    tile: Tile,
-    m: int,
-    n: int,
-    k: int,
-    element_bytes: int = 2,
-    *,
-    on_lines: bool = True,
-    epilogue: float = 1.0,
+    tile: Tile, m: int, n: int, k: int, element_bytes: int = 2, *, on_lines: bool = True
 ) -> float:
     """Microseconds for a product of m x n x k, operands not in cache. `on_lines`: rows of the
-    operands start on cache lines. `epilogue`: how many times as long as a rounded store the
-    epilogue of a tile takes; about 3 for a residual and GELU."""
+    operands start on cache lines."""
     count = _ceildiv(m, tile.rows) * _ceildiv(n, tile.columns)
     blocks = _ceildiv(k * element_bytes, BLOCK_BYTES)
     block_ns = tile.block_ns
@@ -86,7 +78,7 @@ def predicted_us(
         small, large = sorted((tile.rows, tile.columns))
         block_ns = max(block_ns, (small + large / 2) * BLOCK_BYTES * _OFF_LINES)
     waves = _ceildiv(count, MULTIPROCESSORS)
-    busy = waves * (blocks * block_ns * 1e-3 + epilogue * tile.epilogue_us)
+    busy = waves * (blocks * block_ns * 1e-3 + tile.epilogue_us)
     moved = ((m + n) * k + m * n) * element_bytes
     return FIXED + max(busy, moved / BANDWIDTH)
 
@@ -99,30 +91,29 @@ def choose_tile(
     *,
     on_lines: bool = True,
     extended: bool = False,
-    epilogue: float = 1.0,
 ) -> tuple[int, int, int]:
     """Rows, columns and depth (elements) of the tile for a product of m x n x k.
 
     Narrow products stream the wide operand, two k-blocks at a time. Otherwise the fastest
-    prediction decides (`predicted_us` has the meaning of `on_lines` and `epilogue`). `extended`
-    admits sizes that are not powers of two.
+    prediction decides. `extended` admits sizes that are not powers of two.
     """
     depth = BLOCK_BYTES // element_bytes
     if m <= _NARROW:
         columns = next((c for c in (128, 64, 32) if _ceildiv(n, c) >= 100), 32)
         return _NARROW, columns, 2 * depth
     tiles = [tile for tile in TILES if extended or not is_extended(tile)]
-    times = {
-        tile: predicted_us(tile, m, n, k, element_bytes, on_lines=on_lines, epilogue=epilogue)
-        for tile in tiles
-        if tile.rows <= 64 or tile.rows < 2 * m
-    }
-    best = _fastest(times, m, n)
+    best = _fastest(tiles, m, n, k, element_bytes, on_lines)
     return best.rows, best.columns, depth
 
 
-def _fastest(times: Mapping[Tile, float], m: int, n: int) -> Tile:
-    """The tile with the smallest of `times`, or one that moves less in about that time."""
+def _fastest(
+    tiles: Iterable[Tile], m: int, n: int, k: int, element_bytes: int, on_lines: bool
+) -> Tile:
+    times = {
+        tile: predicted_us(tile, m, n, k, element_bytes, on_lines=on_lines)
+        for tile in tiles
+        if tile.rows <= 64 or tile.rows < 2 * m
+    }
     limit = _TOLERANCE * min(times.values())
     good = [tile for tile, time in times.items() if time <= limit]
 
