@@ -19,8 +19,10 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import bool_list, defining_op, has_flag, is_zero, splat_integer
+from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import LINE_BYTES, operand_buffer, tile_of, tile_type
 from tileir.dialects import tile_gpu
+from tileir.dialects.diagnostics import emit_explanation
 from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
@@ -113,6 +115,10 @@ class _Rounds:
             for index, value in enumerate([*operands, body.arguments[1]]):
                 product.operands[index] = value
             b.create("scf.yield", list(product.results))
+        emit_explanation(
+            plain_location(self.product.location),
+            f"a round fetches {self.new_depth} elements of k, a cache line, not {self.depth}",
+        )
         self.loop.results[0].replace_all_uses_with(new.results[0])
         self.loop.erase()
 

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op
+from tileir.compiler.locations import plain_location
+from tileir.dialects.diagnostics import emit_explanation
 from tileir.ir import Block, InsertionPoint, Operation, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.analysis.scalar_values import scalar_value
@@ -70,6 +72,11 @@ def _swizzle(loop: Operation) -> None:
     number = _reordered(b, body.arguments[0], loop.operands[1], run.length_in(b), sides)
     for user, index in uses:
         user.operands[index] = number
+    rows, columns = sides
+    emit_explanation(
+        plain_location(run.first.to_shared.location),
+        f"blocks that run next to each other take rectangles of {2 * rows}x{columns} tiles",
+    )
 
 
 # ---- the program's order --------------------------------------------------------------------
@@ -84,6 +91,7 @@ class _Run:
     length: int | Value
     own: int
     shared: int
+    first: OperandLoad
 
     @staticmethod
     def of(loop: Operation, body: Block) -> _Run | None:
@@ -98,7 +106,7 @@ class _Run:
         own, shared = loads if lengths[0] == 1 else reversed(loads)
         length = max(lengths)
         side = length if length < _LONGEST_RUN else _fastest_side(number)
-        return None if side is None else _Run(side, _bytes(own), _bytes(shared))
+        return None if side is None else _Run(side, _bytes(own), _bytes(shared), loads[0])
 
     def length_in(self, b: Builder) -> Value:
         return b.c32(self.length) if isinstance(self.length, int) else self.length
