@@ -50,7 +50,8 @@ module attributes {tile_gpu.target = "sm_90a"} {
       }
       tile_gpu.store %d, %p[%i64, %j64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !acc
       // CHECK: tile_gpu.store
-      // CHECK-NEXT: }
+      // Later passes may take the blocks in another order.
+      // CHECK-NEXT: } {tile_gpu.blocks}
       // CHECK-NEXT: gpu.return
       gpu.return
     }
@@ -78,6 +79,7 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
       // CHECK-DAG: %[[WORKERS:.*]] = nvvm.read.ptx.sreg.nctaid.x
       // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[COUNT]] step %[[WORKERS]]
       // CHECK-NOT: nvvm.read.ptx.sreg
+      // CHECK: } {tile_gpu.blocks}
       // CHECK: gpu.return
       %i = nvvm.read.ptx.sreg.ctaid.x : i32
       %i64 = arith.extui %i : i32 to i64
@@ -160,6 +162,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
     // Nothing is gained where no producer runs ahead.
     // CHECK-LABEL: gpu.func @warp_products
     // CHECK-NOT: nctaid
+    // CHECK-NOT: tile_gpu.blocks
     gpu.func @warp_products(%p: !llvm.ptr<1>, %s: i64, %rounds: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       %one = arith.constant 1 : i64
       %zero = arith.constant dense<0.0> : !acc
