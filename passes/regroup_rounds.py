@@ -47,7 +47,7 @@ class RegroupRounds(ModulePass):
             loops = [op for op in walk(kernel) if op.operation.name == "scf.for"]
             rounds = [found for found in map(_Rounds.of, loops) if found is not None]
             plan = Plan.of(kernel, target, _STAGES) if len(rounds) == 1 else None
-            if plan is not None and plan.has_room_for(_STAGES, rounds[0].bytes_after):
+            if plan is not None and rounds[0].suit(plan):
                 rounds[0].regroup()
 
 
@@ -97,9 +97,12 @@ class _Rounds:
         counts = body.arguments[0] in factors and self.depth in sizes
         return counts and (outside is None or outside.operation.block != body)
 
-    @property
-    def bytes_after(self) -> int:
-        return sum(load.buffer.stage_bytes for load in self.loads) * self.new_depth // self.depth
+    def suit(self, plan: Plan) -> bool:
+        """Whether the producer is going to fetch both operands, and enough new rounds fit."""
+        fetched = {fetch.load.load.operation for ring in plan.rings for fetch in ring.fetches}
+        now = sum(load.buffer.stage_bytes for load in self.loads)
+        room = plan.has_room_for(_STAGES, now * self.new_depth // self.depth)
+        return room and all(load.load.operation in fetched for load in self.loads)
 
     def regroup(self) -> None:
         """Puts the new loop in the place of this one."""
