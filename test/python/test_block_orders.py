@@ -3,6 +3,7 @@ neighbours together, by brute force and in whole kernels."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -113,6 +114,28 @@ GRIDS = [
     (Gemm(128, 64, 64, "bf16"), (8, 9)),
     (Gemm(128, 64, 64, "bf16", b="k"), (11, 8)),
     (Gemm(128, 128, 64, "bf16"), (9, 9)),
+]
+
+
+@dataclass(frozen=True)
+class PlaneGemm(Gemm):
+    """A program with a grid of rows and columns of tiles, of which rows run fastest."""
+
+    def grid(self, m: int, n: int) -> tuple[int, int, int]:
+        return -(-m // self.bm), -(-n // self.bn), 1
+
+    def text(self) -> str:
+        text = super().text().replace("%i = addi %first, %below :", "%i = addi %c0, %x :")
+        return text.replace("%j = divi %place, %height signed :", "%j = addi %c0, %y :")
+
+
+GRIDS += [
+    # Pairs of blocks, which fetch together.
+    (Gemm(64, 64, 64, "bf16", divisor=8), (9, 7)),
+    (Gemm(128, 64, 32, "f16", divisor=8), (8, 9)),
+    # Runs as long as the grid is wide, which rectangles divide or not.
+    (PlaneGemm(64, 64, 64, "bf16"), (6, 9)),
+    (PlaneGemm(64, 64, 64, "bf16", b="k"), (5, 8)),
 ]
 
 
