@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 #: Bytes of an element.
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f8E4M3FN": 1, "f8E5M2": 1, "i8": 1, "i32": 4}
-#: Rows of a tile of A times this many tiles share columns of B in the second-level cache.
+#: Of about so many rows of A, tiles share columns of B in the second-level cache: an even number of
+#: them, since pairs of blocks may take two at a time.
 _GROUP_ROWS = 1024
 
 
@@ -113,7 +114,7 @@ class _Text:
         self._view("vb", "b", (g.bk, g.bn), transposed=g.b == "k")
         self._view("vc", "c", (g.bm, g.bn), padded=False)
         for name, value in (("c0", 0), ("c1", 1), ("bm", g.bm), ("bn", g.bn), ("bk", g.bk),
-                            ("group", max(1, _GROUP_ROWS // g.bm))):  # fmt: skip
+                            ("group", max(1, _GROUP_ROWS // (2 * g.bm) * 2))):  # fmt: skip
             self._add(f"%{name} = constant <i32: {value}> : tile<i32>")
         up, down = "signed rounding<positive_inf> : tile<i32>", "signed : tile<i32>"
         self._add(

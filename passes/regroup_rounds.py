@@ -76,6 +76,8 @@ class _Rounds:
         lhs, rhs = found.get(product.lhs), found.get(product.rhs)
         if lhs is None or rhs is None or len(found) != 2 or not _only_adds_up(product, loop):
             return None
+        if len(lhs.buffer.shape) != 2:
+            return None
         depth = lhs.buffer.shape[1]
         new_depth = LINE_BYTES // lhs.buffer.element_bytes
         uneven = max(depth, new_depth) % min(depth, new_depth)
