@@ -1,4 +1,5 @@
 // RUN: tile-opt --regroup-rounds --split-input-file %s | FileCheck %s
+// RUN: tile-opt --regroup-rounds --remarks --split-input-file %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // Shallow rounds are put together.
 
@@ -44,6 +45,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
         %y = tile_gpu.load %p[%start, %column] sizes [%s, %s] strides [%one, %s] alignment 16 in_bounds [false, true] : !tile_gpu.tile<32x64xbf16>
         %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x32xbf16> -> !tile_gpu.buffer<64x32xbf16, swizzle = 64>
         %b = tile_gpu.to_shared %y : !tile_gpu.tile<32x64xbf16> -> !tile_gpu.buffer<32x64xbf16, order = [1, 0], swizzle = 64>
+        // REMARK: regroup-rounds.mlir:[[#@LINE+1]]:17: remark: a round fetches 64 elements of k, a cache line, not 32
         %next = tile_gpu.dot %a, %b, %sum instruction <wgmma> : !tile_gpu.buffer<64x32xbf16, swizzle = 64>, !tile_gpu.buffer<32x64xbf16, order = [1, 0], swizzle = 64>, !tile_gpu.tile<64x64xf32>
         scf.yield %next : !tile_gpu.tile<64x64xf32>
       }

@@ -1,4 +1,5 @@
 // RUN: tile-opt --swizzle-blocks --split-input-file %s | FileCheck %s
+// RUN: tile-opt --swizzle-blocks --remarks --split-input-file %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // Blocks go down runs of 16 tiles, which share one of B: 16 of them fetch 17 tiles. In rectangles of 2
 // x 4 tiles, of which two lie below each other, they fetch 8.
@@ -61,6 +62,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
           %start = arith.muli %k64, %size : i64
           %x = tile_gpu.load %p[%row, %start] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
           %y = tile_gpu.load %p[%start, %column] sizes [%s, %s] strides [%one, %s] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+          // REMARK: swizzle-blocks.mlir:[[#@LINE+1]]:16: remark: blocks that run next to each other take rectangles of 4x4 tiles
           %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
           %b = tile_gpu.to_shared %y : !tile_gpu.tile<64x64xf16> -> !b
           %next = tile_gpu.dot %a, %b, %sum instruction <wgmma> : !a, !b, !acc

@@ -35,16 +35,19 @@ class Order:
         with shared_context(), ir.Location.unknown():
             self.module = ir.Module.parse("func.func @f(%n: i32, %count: i32, %run: i32) {return}")
             body = self.module.body.operations[0].regions[0].blocks[0]
-            self.arguments = list(body.arguments)
+            self.number, self.count, self.run = body.arguments
             b = Builder(ir.InsertionPoint.at_block_begin(body), ir.Location.unknown())
-            self.result = _reordered(b, *self.arguments, sides)
+            self.result = _reordered(b, self.number, self.count, self.run, sides)
 
-    def numbers(self, count: int, run: int) -> list[int | None]:
+    def numbers(self, count: int, run: int) -> list[int]:
         """Of all blocks in the order of execution."""
-        return [
-            scalar_value(self.result, dict(zip(self.arguments, (n, count, run), strict=True)), 0)
-            for n in range(count)
-        ]
+        return [self._number_of(n, count, run) for n in range(count)]
+
+    def _number_of(self, block: int, count: int, run: int) -> int:
+        known: dict[ir.Value, int] = {self.number: block, self.count: count, self.run: run}
+        found = scalar_value(self.result, known, 0)
+        assert found is not None
+        return found
 
 
 @pytest.mark.parametrize("sides", SIDES, ids=str)

@@ -29,7 +29,7 @@ def evaluated(
     with shared_context(), ir.Location.unknown():
         module = ir.Module.parse(source)
         body = module.body.operations[0].regions[0].blocks[0]
-        values = dict(zip(body.arguments, known, strict=False))
+        values: dict[ir.Value, int] = dict(zip(body.arguments, known, strict=False))
         *_, last, _ = list(body.operations)
         return scalar_value(last.operation.results[0], values, unknown)
 
