@@ -18,12 +18,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import bool_list, defining_op, has_flag, is_zero, splat_integer
+from tileir.compiler.ir_util import (
+    bool_list,
+    defining_block,
+    defining_op,
+    has_flag,
+    is_zero,
+    splat_integer,
+)
 from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import LINE_BYTES, operand_buffer, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.dialects.diagnostics import emit_explanation
-from tileir.ir import InsertionPoint, IntegerType, Operation, OpView, Value
+from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -91,13 +98,13 @@ class _Rounds:
         across is the same for all rounds."""
         load, body = self.loads[side].load, self.loop.regions[0].blocks[0]
         along, across = load.starts[1 - side], load.starts[side]
-        op, outside = defining_op(along), defining_op(across)
+        op = defining_op(along)
         if op is None or op.operation.name != "arith.muli":
             return False
         factors = [_unextended(factor) for factor in op.operation.operands]
         sizes = [splat_integer(defining_op(factor)) for factor in factors]
         counts = body.arguments[0] in factors and self.depth in sizes
-        return counts and (outside is None or outside.operation.block != body)
+        return counts and _block_of(across) != body
 
     def suit(self, plan: Plan) -> bool:
         """Whether the producer is going to fetch both operands, and enough new rounds fit."""
@@ -181,6 +188,11 @@ def _only_adds_up(product: tile_gpu.DotOp, loop: Operation) -> bool:
     summed = product.acc == body.arguments[1] and list(end.operation.operands) == [product.result]
     plain = not has_flag(product, "promoted") and "instruction" in product.operation.attributes
     return simple and summed and plain
+
+
+def _block_of(value: Value) -> Block:
+    op = defining_op(value)
+    return defining_block(value) if op is None else op.operation.block
 
 
 def _unextended(value: Value) -> Value:
