@@ -94,17 +94,18 @@ class _Rounds:
         return rounds if all(map(rounds._goes_along, (0, 1))) else None
 
     def _goes_along(self, side: int) -> bool:
-        """Whether an operand's place along k is the round's number times the depth, and its place
-        across is the same for all rounds."""
+        """Whether an operand's place along k is the round's number times the depth, and all else
+        about its load the same for all rounds."""
         load, body = self.loads[side].load, self.loop.regions[0].blocks[0]
-        along, across = load.starts[1 - side], load.starts[side]
+        along = load.starts[1 - side]
         op = defining_op(along)
         if op is None or op.operation.name != "arith.muli":
             return False
         factors = [_unextended(factor) for factor in op.operation.operands]
         sizes = [splat_integer(defining_op(factor)) for factor in factors]
         counts = body.arguments[0] in factors and self.depth in sizes
-        return counts and _block_of(across) != body
+        others = [operand for operand in load.operation.operands if operand != along]
+        return counts and all(_block_of(operand) != body for operand in others)
 
     def suit(self, plan: Plan) -> bool:
         """Whether the producer is going to fetch both operands, and enough new rounds fit."""
