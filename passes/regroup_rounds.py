@@ -176,7 +176,7 @@ class _Rounds:
 
 def _counts_from_zero(loop: Operation) -> bool:
     first, step = (splat_integer(defining_op(loop.operands[i])) for i in (0, 2))
-    return (first, step) == (0, 1)
+    return (first, step) == (0, 1) and "unsignedCmp" not in loop.attributes
 
 
 def _only_adds_up(product: tile_gpu.DotOp, loop: Operation) -> bool:
