@@ -11,7 +11,7 @@ out in rectangles, 4 x 4 tiles with 8 operands for all:
                    |  2 10 18 26      8 10 12 14
                    v  3 11 19 27      9 11 13 15
 
-(numbers in the order of execution). Which tiles a block wants is found by computing the places of
+(numbers in the order of execution; the next columns go upwards). Which tiles a block wants is found by computing the places of
 its operands for the first blocks of a large grid. Any order is right, since blocks do not depend on
 each other where `persist-blocks` made one loop of them; a run of another length on some grid costs
 time only.
@@ -167,18 +167,22 @@ def _fastest_side(number: Value) -> Value | None:
 def _reordered(
     b: Builder, number: Value, count: Value, run: Value, sides: tuple[int, int]
 ) -> Value:
-    """The program's number of the block that is `number` in the order of execution: rectangles
-    below each other fill as many runs as they are wide, then the next as many. The last ones, too
-    few, stay as they are."""
+    """The program's number of the block that is `number` in the order of execution. Rectangles one
+    after another fill a panel, as many runs as they are wide, first downwards, in the next panel
+    upwards, so that the last of one share tiles with the first of the next. The last blocks, too
+    few for a panel, stay as they are."""
     rows, columns = (b.c32(side) for side in sides)
-    panel = b.mul(run, columns)
-    before = b.mul(b.op("arith.divui", [number, panel], b.i32), panel)
-    place = b.sub(number, before)
+    size = b.mul(run, columns)
+    panel, place = _divided(b, number, size)
+    before = b.mul(panel, size)
     rectangle, within = _divided(b, place, b.c32(_RECTANGLE))
     right, down = _divided(b, within, rows)
+    upwards = b.compare("ne", b.op("arith.andi", [panel, b.c32(1)], b.i32), b.c32(0))
+    last = b.sub(b.op("arith.divui", [run, rows], b.i32), b.c32(1))
+    rectangle = b.op("arith.select", [upwards, b.sub(last, rectangle), rectangle], b.i32)
     along = b.add(b.mul(rectangle, rows), down)
     moved = b.add(b.add(before, b.mul(right, run)), along)
-    whole = b.compare("ule", b.add(before, panel), count)
+    whole = b.compare("ule", b.add(before, size), count)
     even = b.compare("eq", b.op("arith.remui", [run, rows], b.i32), b.c32(0))
     fits = b.op("arith.andi", [whole, even], b.i1)
     return b.op("arith.select", [fits, moved, number], b.i32)

@@ -25,14 +25,21 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // As many runs as a rectangle is wide.
       // CHECK: %[[PANEL:.*]] = arith.muli %[[LENGTH]], %[[COLUMNS]] : i32
       // CHECK-NEXT: %[[PANELS:.*]] = arith.divui %[[N]], %[[PANEL]]
+      // CHECK-NEXT: %[[PLACE:.*]] = arith.remui %[[N]], %[[PANEL]]
       // CHECK-NEXT: %[[BEFORE:.*]] = arith.muli %[[PANELS]], %[[PANEL]]
-      // CHECK-NEXT: %[[PLACE:.*]] = arith.subi %[[N]], %[[BEFORE]]
       // CHECK-NEXT: %[[EIGHT:.*]] = arith.constant 8 : i32
       // CHECK-NEXT: %[[RECTANGLE:.*]] = arith.divui %[[PLACE]], %[[EIGHT]]
       // CHECK-NEXT: %[[WITHIN:.*]] = arith.remui %[[PLACE]], %[[EIGHT]]
       // CHECK-NEXT: %[[RIGHT:.*]] = arith.divui %[[WITHIN]], %[[ROWS]]
       // CHECK-NEXT: %[[DOWN:.*]] = arith.remui %[[WITHIN]], %[[ROWS]]
-      // CHECK-NEXT: %[[TOP:.*]] = arith.muli %[[RECTANGLE]], %[[ROWS]]
+      // Every other panel goes upwards.
+      // CHECK: %[[ODD:.*]] = arith.andi %[[PANELS]], %{{.*}}
+      // CHECK: %[[UPWARDS:.*]] = arith.cmpi ne, %[[ODD]], %{{.*}}
+      // CHECK: %[[HEIGHT:.*]] = arith.divui %[[LENGTH]], %[[ROWS]]
+      // CHECK: %[[LAST:.*]] = arith.subi %[[HEIGHT]], %{{.*}}
+      // CHECK-NEXT: %[[FLIPPED:.*]] = arith.subi %[[LAST]], %[[RECTANGLE]]
+      // CHECK-NEXT: %[[TURN:.*]] = arith.select %[[UPWARDS]], %[[FLIPPED]], %[[RECTANGLE]]
+      // CHECK-NEXT: %[[TOP:.*]] = arith.muli %[[TURN]], %[[ROWS]]
       // CHECK-NEXT: %[[ALONG:.*]] = arith.addi %[[TOP]], %[[DOWN]]
       // CHECK-NEXT: %[[ACROSS:.*]] = arith.muli %[[RIGHT]], %[[LENGTH]]
       // CHECK-NEXT: %[[THERE:.*]] = arith.addi %[[BEFORE]], %[[ACROSS]]

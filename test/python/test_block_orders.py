@@ -97,6 +97,21 @@ def test_neighbours_cover_a_rectangle(sides, run):
     assert checked or panel <= NEIGHBOURS
 
 
+@pytest.mark.parametrize("sides", SIDES, ids=str)
+def test_panels_meet(sides):
+    """Neighbours that end one panel and begin the next are of the same rows: one goes down, the
+    next up."""
+    rows, columns = sides
+    run = 8
+    panel = run * columns
+    numbers = Order(sides).numbers(4 * panel, run)
+    for meeting in (panel, 2 * panel, 3 * panel):
+        around = numbers[meeting - NEIGHBOURS // 2 : meeting + NEIGHBOURS // 2]
+        places = {divmod(number, run)[::-1] for number in around}
+        assert len({row for row, _ in places}) == rows
+        assert len({column for _, column in places}) == 2 * columns
+
+
 def test_the_drawing():
     """The order that the pass's description draws: runs of four, rectangles of two rows."""
     numbers = Order((2, 4)).numbers(16, 4)
