@@ -11,10 +11,10 @@ out in rectangles, 4 x 4 tiles with 8 operands for all:
                    |  2 10 18 26      8 10 12 14
                    v  3 11 19 27      9 11 13 15
 
-(numbers in the order of execution; the next columns go upwards). Which tiles a block wants is found by computing the places of
-its operands for the first blocks of a large grid. Any order is right, since blocks do not depend on
-each other where `persist-blocks` made one loop of them; a run of another length on some grid costs
-time only.
+(numbers in the order of execution; the next columns go upwards). Which tiles a block wants is found
+by computing the places of its operands for the first blocks of a large grid. Any order is right,
+since blocks do not depend on each other where `persist-blocks` made one loop of them; a run of
+another length on some grid costs time only.
 """
 
 from __future__ import annotations
