@@ -97,14 +97,13 @@ class _Rounds:
         """Whether an operand's place along k is the round's number times the depth, and all else
         about its load the same for all rounds."""
         load, body = self.loads[side].load, self.loop.regions[0].blocks[0]
-        along = load.starts[1 - side]
-        op = defining_op(along)
+        others = list(load.operation.operands)
+        op = defining_op(others.pop(_start_operand(1 - side)))
         if op is None or op.operation.name != "arith.muli":
             return False
         factors = [_unextended(factor) for factor in op.operation.operands]
         sizes = [splat_integer(defining_op(factor)) for factor in factors]
         counts = body.arguments[0] in factors and self.depth in sizes
-        others = [operand for operand in load.operation.operands if operand != along]
         return counts and all(_block_of(operand) != body for operand in others)
 
     def suit(self, plan: Plan) -> bool:
@@ -161,7 +160,7 @@ class _Rounds:
         """The load of an operand, and the buffer it becomes."""
         old, along = self.loads[side], 1 - side
         load = old.load.operation.clone(ip=b.point)
-        load.operands[1 + along] = start
+        load.operands[_start_operand(along)] = start
         shape = list(old.buffer.shape)
         shape[along] = self.new_depth
         tile = replace(tile_of(old.load.result), shape=tuple(shape))
@@ -189,6 +188,11 @@ def _only_adds_up(product: tile_gpu.DotOp, loop: Operation) -> bool:
     summed = product.acc == body.arguments[1] and list(end.operation.operands) == [product.result]
     plain = not has_flag(product, "promoted") and "instruction" in product.operation.attributes
     return simple and summed and plain
+
+
+def _start_operand(dim: int) -> int:
+    """The operand of a load that says where its tile starts along `dim`: the first is the base."""
+    return 1 + dim
 
 
 def _block_of(value: Value) -> Block:
