@@ -21,7 +21,7 @@ from tileir.compiler.tile_types import BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_named, ops_of
 
 #: A map, as a buffer of one line of shared memory.
 _MAP = BufferInfo((16,), "i64", (0,))
@@ -36,11 +36,10 @@ class BuildTensorMaps(ModulePass):
 
     def apply(self, module: Operation) -> None:
         for kernel in kernels(module):
-            ops = list(walk(kernel))
-            maps = [op for op in ops if isinstance(op, tile_gpu.TensorMapOp) and op.slot is None]
+            maps = [op for op in ops_of(kernel, tile_gpu.TensorMapOp) if op.slot is None]
             if maps:
                 slot = _make_slot(maps)
-                split = next(op for op in ops if isinstance(op, tile_gpu.SpecializeOp))
+                split = ops_of(kernel, tile_gpu.SpecializeOp)[0]
                 Builder(InsertionPoint(split), split.location).create("tile_gpu.barrier")
                 _release_slot(split, slot, len(maps))
 
@@ -75,7 +74,7 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
 def _release_slot(split: tile_gpu.SpecializeOp, slot: Value, count: int) -> None:
     """When all consumers are done: then all loads have arrived, since they waited for them."""
     b = Builder(InsertionPoint(split.consumers.blocks[0]), split.location)
-    if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
+    if ops_named(split, "tile_gpu.tma_store"):
         complete = {"complete": b.attribute("unit")}
         b.create("tile_gpu.tma_store_wait", attributes=complete)
     b.point = InsertionPoint.after(split)

@@ -24,7 +24,7 @@ from tileir.passes.specialize_warps.stores import (
     describe_tensor,
     tensor_stores,
 )
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_named, ops_of
 
 #: After so many rows a swizzle repeats.
 _ROWS_OF_SWIZZLE = 8
@@ -259,15 +259,10 @@ def suits(kernel: Operation, target: Target) -> bool:
     groups, rest = divmod(num_warps_of(kernel), wgmma.WARPS)
     if target.capability != 90 or rest or groups not in wgmma.GROUPS:
         return False
-    products, free_loads = 0, FREE_LOADS_ATTRIBUTE in kernel.attributes
-    for op in walk(kernel):
-        if isinstance(op, tile_gpu.BarrierOp) and not free_loads:
-            return False
-        if isinstance(op, tile_gpu.DotOp):
-            products += 1
-            if keyword(op, "instruction", "") != "wgmma":
-                return False
-    return products > 0
+    if FREE_LOADS_ATTRIBUTE not in kernel.attributes and ops_of(kernel, tile_gpu.BarrierOp):
+        return False
+    products = ops_of(kernel, tile_gpu.DotOp)
+    return bool(products) and all(keyword(op, "instruction", "") == "wgmma" for op in products)
 
 
 def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
@@ -334,7 +329,7 @@ def _in_loop(ring: Ring) -> bool:
 
 
 def _combines(kernel: Operation) -> bool:
-    return any(op.operation.name in ("tile_gpu.reduce", "tile_gpu.scan") for op in walk(kernel))
+    return bool(ops_named(kernel, "tile_gpu.reduce", "tile_gpu.scan"))
 
 
 # ---- what the producer computes ---------------------------------------------------------------

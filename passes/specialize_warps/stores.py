@@ -13,7 +13,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import computed_from, recompute, walk
+from tileir.passes.walk import computed_from, ops_of, recompute
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
@@ -75,11 +75,10 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
         store.replace()
     b = Builder(InsertionPoint(split.regions[1].blocks[0]), split.location)
     b.create("tile_gpu.tma_store_wait")
-    for op in list(walk(split)):
-        if isinstance(op, tile_gpu.BarrierOp):
-            b = Builder(InsertionPoint(op), op.location)
-            complete = {"complete": b.attribute("unit")}
-            b.create("tile_gpu.tma_store_wait", attributes=complete)
+    for barrier in ops_of(split, tile_gpu.BarrierOp):
+        b = Builder(InsertionPoint(barrier), barrier.location)
+        complete = {"complete": b.attribute("unit")}
+        b.create("tile_gpu.tma_store_wait", attributes=complete)
 
 
 def describe_tensor(
@@ -99,13 +98,12 @@ def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
     """The stores that suit: of tiles shaped as the accumulators, to tensors that are known when
     the kernel starts."""
     num_warps = num_warps_of(kernel)
-    ops = list(walk(kernel))
-    products = [tile_of(op.result) for op in ops if isinstance(op, tile_gpu.DotOp)]
+    products = [tile_of(op.result) for op in ops_of(kernel, tile_gpu.DotOp)]
     shapes = {product.shape for product in products}
     whole_rows = len(products) > 1
     found = []
-    for op in ops:
-        if isinstance(op, tile_gpu.StoreOp) and tile_of(op.value).shape in shapes:
+    for op in ops_of(kernel, tile_gpu.StoreOp):
+        if tile_of(op.value).shape in shapes:
             grid = WarpgroupGrid.choose(tile_of(op.value).shape, num_warps, whole_rows)
             store = None if grid is None else _tensor_store(op, grid, stages)
             if store is not None:
