@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mlir import ir
 
 from . import _native  # noqa: F401  (registers them)
@@ -38,6 +40,8 @@ def prepare_context(for_llvm: bool = False) -> None:
 
 
 def _new_context(for_llvm: bool) -> ir.Context:
-    context = ir.Context(_LLVM_DIALECTS if for_llvm else None)
+    # The bindings extend the class, unseen by its stub.
+    make: Any = ir.Context
+    context = make(load_on_create_dialects=_LLVM_DIALECTS if for_llvm else None)
     context.enable_multithreading(False)
     return context

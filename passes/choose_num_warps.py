@@ -22,7 +22,7 @@ from tileir.passes.analysis.warpgroups import (
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
-from tileir.passes.walk import kernels, ops_of, walk
+from tileir.passes.walk import kernels, ops_of, ops_on_tiles
 
 NUM_WARPS_ATTRIBUTE = "tile_gpu.num_warps"
 
@@ -125,7 +125,7 @@ def _refusal(dots: Sequence[OpView], warps: int) -> str:
 
 def _for_tiles(kernel: Operation) -> int:
     largest = 1
-    for op in walk(kernel):
+    for op in ops_on_tiles(kernel):
         for result in op.operation.results:
             info = tile_info(result.type)
             if info is not None:

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op
-from tileir.dialects.finding import find_operations
+from tileir.dialects.finding import Handled, find_operations
 from tileir.ir import Block, Operation, OpView, Value
 
 _Op = TypeVar("_Op", bound=OpView)
@@ -56,6 +56,17 @@ def ops_named(operation: Operation | OpView, *names: str) -> list[OpView]:
 def ops_of(operation: Operation | OpView, kind: type[_Op]) -> list[_Op]:
     """The operations of one class inside `operation`, as `ops_named`."""
     return cast("list[_Op]", ops_named(operation, _name_of(kind)))
+
+
+def ops_on_tiles(operation: Operation | OpView, *others: str) -> list[OpView]:
+    """The operations inside `operation` that have a tile among their operands, results, or the
+    arguments of their blocks, and those called `others`, in the order of `walk`."""
+    return find_operations(operation.operation, others, Handled.TILES)
+
+
+def ops_on_buffers(operation: Operation | OpView, *others: str) -> list[OpView]:
+    """The same for buffers in shared memory."""
+    return find_operations(operation.operation, others, Handled.BUFFERS)
 
 
 def _name_of(kind: type[OpView]) -> str:

@@ -6,7 +6,7 @@ from mlir.dialects import arith, scf
 
 import tileir
 from tileir.ir import InsertionPoint, IntegerAttr, Module, OpView
-from tileir.passes.walk import ops_named, ops_of, walk
+from tileir.passes.walk import ops_named, ops_of, ops_on_buffers, ops_on_tiles, walk
 
 
 def module_of(text: str) -> Module:
@@ -73,3 +73,45 @@ def test_the_result_stays_while_operations_come_and_go() -> None:
         op.operation.clone(ip=InsertionPoint(op))
         op.operation.erase()
     assert len(ops_of(module.operation, arith.ConstantOp)) == 5
+
+
+HANDLING = module_of(
+    """
+    gpu.module @kernels {
+      gpu.func @k(%n: i32, %some: i1) kernel {
+        %zero = arith.constant 0 : i32
+        %tile = tile_gpu.iota : !tile_gpu.tile<128xi32>
+        %sum = scf.for %i = %zero to %n step %n
+            iter_args(%t = %tile) -> (!tile_gpu.tile<128xi32>) : i32 {
+          %next = arith.addi %i, %n : i32
+          scf.yield %t : !tile_gpu.tile<128xi32>
+        }
+        %buffer = tile_gpu.alloc : !tile_gpu.buffer<128xi32>
+        scf.if %some {
+          tile_gpu.local_store %sum, %buffer : !tile_gpu.tile<128xi32>, !tile_gpu.buffer<128xi32>
+        }
+        tile_gpu.barrier
+        gpu.return
+      }
+    }
+    """
+)
+
+
+def names(ops: list[OpView]) -> list[str]:
+    return [op.operation.name for op in ops]
+
+
+def test_what_handles_tiles() -> None:
+    found = ["tile_gpu.iota", "scf.for", "scf.yield", "tile_gpu.local_store"]
+    assert names(ops_on_tiles(HANDLING.operation)) == found
+
+
+def test_what_handles_buffers() -> None:
+    assert names(ops_on_buffers(HANDLING.operation)) == ["tile_gpu.alloc", "tile_gpu.local_store"]
+
+
+def test_what_handles_buffers_and_others_in_order() -> None:
+    found = ["scf.for", "tile_gpu.alloc", "tile_gpu.local_store", "tile_gpu.barrier"]
+    others = ("tile_gpu.barrier", "scf.for", "tile_gpu.alloc")
+    assert names(ops_on_buffers(HANDLING.operation, *others)) == found
