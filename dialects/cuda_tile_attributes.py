@@ -357,6 +357,14 @@ def debug_node(attribute: ir.Attribute) -> DebugNode | None:
     return DebugNode(kind, fields, numbers)
 
 
+def di_loc_place(location: ir.Location) -> ir.Location | None:
+    """The location inside a `di_loc`; None for others."""
+    handle = unwrap_attribute(location.attr)
+    if _attr_kind(handle) != _DI_LOC:
+        return None
+    return ir.Location.from_attr(wrap_attribute(_attr_field(handle, 0)))
+
+
 def di_file_of(attribute: ir.Attribute) -> DIFile:
     handle = _of_kind(attribute, _DI_FILE)
     return DIFile(_text(handle, 0), _text(handle, 1))

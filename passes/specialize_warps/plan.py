@@ -139,16 +139,17 @@ class Plan:
         if not any(_in_loop(ring) for ring in rings):
             return None
         pairs = shared_by_pairs is not None
-        sources = epilogue_sources(kernel, rings, tensor_stores(kernel, 1))
-        plan = Plan._with(kernel, rings, sources, pairs, target, most_stages)
+        stores = tensor_stores(kernel)
+        sources = epilogue_sources(kernel, rings, stores)
+        plan = Plan._with(kernel, rings, stores, sources, pairs, target, most_stages)
         if plan is None and sources:
-            plan = Plan._with(kernel, rings, [], pairs, target, most_stages)
+            plan = Plan._with(kernel, rings, stores, [], pairs, target, most_stages)
         return plan
 
     @staticmethod
     def _with(
-        kernel: Operation, rings: list[Ring], sources: list[Source], pairs: bool, target: Target,
-        most_stages: int,
+        kernel: Operation, rings: list[Ring], stores: list[TensorStore], sources: list[Source],
+        pairs: bool, target: Target, most_stages: int,
     ) -> Plan | None:  # fmt: skip
         """The plan in which the producer fetches these `sources`, too."""
         needed = _Slice(kernel, rings, sources).values()
@@ -161,9 +162,9 @@ class Plan:
         most_blocks = 1 if pairs else neighbours(kernel, target)
         # Those that are liked best first.
         for blocks, slices in itertools.product(range(most_blocks, 0, -1), (2, 1)):
-            stores = tensor_stores(kernel, slices)
+            sliced = [store.with_stages(slices) for store in stores]
             plan = Plan(
-                kernel, rings, needed, shared, stores, sources, pairs, target, most_stages, blocks
+                kernel, rings, needed, shared, sliced, sources, pairs, target, most_stages, blocks
             )
             if plan._stages(1) >= _ENOUGH_STAGES:
                 break

@@ -30,6 +30,10 @@ class TensorStore:
     map: Value = field(init=False)
     buffers: Value = field(init=False)
 
+    def with_stages(self, stages: int) -> TensorStore:
+        """The same by way of so many buffers."""
+        return TensorStore(self.store, self.box, replace(self.ring, stages=stages))
+
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
@@ -94,9 +98,9 @@ def describe_tensor(
     return b.op("tile_gpu.tensor_map", [*tensor, *some_rows], type_, attributes)
 
 
-def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
+def tensor_stores(kernel: Operation) -> list[TensorStore]:
     """The stores that suit: of tiles shaped as the accumulators, to tensors that are known when
-    the kernel starts."""
+    the kernel starts. Each has a ring of one stage."""
     num_warps = num_warps_of(kernel)
     products = [tile_of(op.result) for op in ops_of(kernel, tile_gpu.DotOp)]
     shapes = {product.shape for product in products}
@@ -105,13 +109,13 @@ def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
     for op in ops_of(kernel, tile_gpu.StoreOp):
         if tile_of(op.value).shape in shapes:
             grid = WarpgroupGrid.choose(tile_of(op.value).shape, num_warps, whole_rows)
-            store = None if grid is None else _tensor_store(op, grid, stages)
+            store = None if grid is None else _tensor_store(op, grid)
             if store is not None:
                 found.append(store)
     return found
 
 
-def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> TensorStore | None:
+def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore | None:
     tile = tile_of(store.value)
     known = all(_known_at_top(value) for value in _tensor_of(store))
     ordered = keyword(store, "ordering", "weak") != "weak"
@@ -125,7 +129,7 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> 
     columns = swizzle // tile.element_bytes
     box = BufferInfo((ROWS, columns), tile.element, (0, 1), swizzle)
     shape = (ROWS * grid.rows, columns * grid.columns)
-    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle, stages=stages))
+    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
 
 
 def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:
