@@ -140,7 +140,8 @@ class _Assignment:
         name, operands = op.operation.name, list(op.operation.operands)
         results = list(op.operation.results)
         if name in REGROUPING:
-            self.regrouping.append(op)
+            if is_tile_type(results[0].type):
+                self.regrouping.append(op)
             if name == "tile_gpu.reduce":
                 self._union(operands)
                 self._union(results)
@@ -273,8 +274,6 @@ class _Assignment:
         """Layouts that follow, through regrouping operations, for classes without one."""
         for op in self.regrouping:
             source, result = op.operation.operands[0], op.operation.results[0]
-            if not is_tile_type(result.type):
-                continue
             before, after = self._layout(source), self._layout(result)
             if before is not None and after is None:
                 layout = forward(op, before)
