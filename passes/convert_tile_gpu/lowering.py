@@ -32,7 +32,7 @@ from tileir.ir import (
     Value,
 )
 from tileir.passes.choose_num_warps import PRODUCER_WARPS
-from tileir.passes.convert_tile_gpu.deferred import Deferred, computed_when_stored, prepare
+from tileir.passes.convert_tile_gpu.deferred import Deferred, WhenStored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
 Rule = Callable[["Lowering", Any], None]
@@ -122,6 +122,7 @@ class Lowering:
         self.next_map = 0
         #: waits for products in flight so far
         self.num_waits = 0
+        self.when_stored = WhenStored()
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}
@@ -442,7 +443,7 @@ class Lowering:
             return value
 
         result = op.operation.results[0]
-        if is_tile_type(result.type) and computed_when_stored(result):
+        if is_tile_type(result.type) and self.when_stored.computed(result):
             self.defer(op, compute, lambda index: [prepare(each, index) for each in operands])
         else:
             self.set(op, [compute(index) for index in range(count)])
