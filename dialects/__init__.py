@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mlir import ir
 
 from . import _native  # noqa: F401  (registers them)
@@ -15,31 +17,31 @@ __all__ = [
     "register_pipeline",
 ]
 
-#: Contexts that nobody has used.
-_spare: list[ir.Context] = []
+#: What a module at the stage nvvm consists of.
+_LLVM_DIALECTS = ("gpu", "llvm", "nvvm")
+#: Contexts that nobody has used, by whether they are for LLVM only.
+_spare: dict[bool, ir.Context] = {}
 
 
-def make_context() -> ir.Context:
-    """A single-threaded context with all dialects loaded.
+def make_context(for_llvm: bool = False) -> ir.Context:
+    """A single-threaded context with all dialects loaded, or only those that LLVM is made of.
 
     Loading a dialect while a pass runs aborts the process, so none is left to load then; and
     passes are Python, which gains nothing from MLIR's threads.
     """
-    try:
-        return _spare.pop()
-    except IndexError:
-        return _new_context()
+    return _spare.pop(for_llvm, None) or _new_context(for_llvm)
 
 
-def prepare_context() -> None:
-    """Makes the context that `make_context` will return next, which takes ten milliseconds; for
-    moments in which this process only waits."""
-    if not _spare:
-        _spare.append(_new_context())
+def prepare_context(for_llvm: bool = False) -> None:
+    """Makes the context that `make_context` will return next, which takes ten milliseconds, or one;
+    for moments in which this process only waits."""
+    if for_llvm not in _spare:
+        _spare[for_llvm] = _new_context(for_llvm)
 
 
-def _new_context() -> ir.Context:
-    context = ir.Context()
+def _new_context(for_llvm: bool) -> ir.Context:
+    # The bindings extend the class, unseen by its stub.
+    make: Any = ir.Context
+    context = make(load_on_create_dialects=_LLVM_DIALECTS if for_llvm else None)
     context.enable_multithreading(False)
-    context.load_all_available_dialects()
     return context

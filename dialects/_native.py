@@ -101,6 +101,10 @@ def unwrap_location(location: ir.Location) -> Handle:
     return Handle(_capsule_pointer(location._CAPIPtr, _CAPSULE_NAMES[ir.Location]))
 
 
+def unwrap_operation(operation: ir.Operation) -> Handle:
+    return Handle(_capsule_pointer(operation._CAPIPtr, _CAPSULE_NAMES[ir.Operation]))
+
+
 def unwrap_context(context: ir.Context) -> Handle:
     return Handle(_capsule_pointer(context._CAPIPtr, _CONTEXT_NAME))
 

@@ -27,6 +27,7 @@ from .cuda_tile_attributes import (
     di_file_of,
     di_lexical_block,
     di_loc,
+    di_loc_place,
     di_subprogram,
     enum_attribute,
     enum_value,

@@ -245,14 +245,18 @@ def hints(attribute: ir.Attribute) -> Hints:
     return result
 
 
-def hint(attribute: ir.Attribute | None, architecture: str, name: str) -> int | bool | None:
-    """The hint `name` for an architecture (`sm_90`), or `default`'s, or None."""
+def hint(
+    attribute: ir.Attribute | None, architecture: str, name: str, among: range | None = None
+) -> int | bool | None:
+    """The hint `name` for an architecture (`sm_90`), or `default`'s, or None. One that is not
+    `among` the numbers that it may be has no effect."""
     if attribute is None:
         return None
     all_hints = hints(attribute)
     for key in (architecture, "default"):
-        if name in all_hints.get(key, {}):
-            return all_hints[key][name]
+        value = all_hints.get(key, {}).get(name)
+        if value is not None and (among is None or (value is not True and value in among)):
+            return value
     return None
 
 
@@ -351,6 +355,14 @@ def debug_node(attribute: ir.Attribute) -> DebugNode | None:
     fields = tuple(wrap_attribute(_attr_field(handle, i)) for i in range(num_fields))
     numbers = tuple(_number(handle, i) for i in range(num_numbers))
     return DebugNode(kind, fields, numbers)
+
+
+def di_loc_place(location: ir.Location) -> ir.Location | None:
+    """The location inside a `di_loc`; None for others."""
+    handle = unwrap_attribute(location.attr)
+    if _attr_kind(handle) != _DI_LOC:
+        return None
+    return ir.Location.from_attr(wrap_attribute(_attr_field(handle, 0)))
 
 
 def di_file_of(attribute: ir.Attribute) -> DIFile:

@@ -73,6 +73,13 @@ class CudaTileType(ir.Type):
         super().__init__(type_)
 
     @classmethod
+    def _cast(cls, type_: ir.Type) -> ir.Type:
+        """A type whose id says that it is of this class."""
+        found = cls.__new__(cls)
+        ir.Type.__init__(found, type_)
+        return found
+
+    @classmethod
     def isinstance(cls, type_: ir.Type) -> bool:
         return _type_kind(unwrap_type(type_)) == cls._kind
 
@@ -359,7 +366,7 @@ def _register_casters() -> None:
         GatherScatterViewType,
         F8E5M3FNUType,
     ):
-        ir.register_type_caster(wrap(ir.TypeID, _type_id_of_kind(cls._kind)))(cls)
+        ir.register_type_caster(wrap(ir.TypeID, _type_id_of_kind(cls._kind)))(cls._cast)
 
 
 _register_casters()

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from tileir.compiler.ir_util import int_attr
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
+from tileir.dialects import tile_gpu
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, Value
 from tileir.passes.analysis.shared_demand import too_much_shared_memory
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of, ops_on_buffers
 
 #: A buffer from outside that is used in one of these lives as long as they run.
 _WHOLE = ("scf.for", "scf.while", "tile_gpu.specialize")
@@ -56,12 +57,11 @@ class _Buffer:
 
 
 def _live_buffers(kernel: Operation) -> list[_Buffer]:
-    position = {op: index for index, op in enumerate(walk(kernel))}
-    end = {op: _end(op, position) for op in position if op.operation.regions}
+    # Time is counted in operations that matter.
+    position = {op: index for index, op in enumerate(ops_on_buffers(kernel, *_WHOLE))}
+    end = {op: _end(op, position) for op in position if op.operation.name in _WHOLE}
     buffers = []
-    for op in position:
-        if op.operation.name != "tile_gpu.alloc":
-            continue
+    for op in ops_of(kernel, tile_gpu.AllocOp):
         uses = [_seen_from(op, user, position, end) for user in _users(op.operation.results[0])]
         split = _replicated(op)
         if split is not None:
@@ -98,7 +98,8 @@ def _users(buffer: Value) -> list[OpView]:
 
 
 def _end(op: OpView, position: dict[OpView, int]) -> int:
-    return max([position[op], *(position[inner] for inner in walk(op.operation))])
+    inside = ops_on_buffers(op, *_WHOLE)
+    return position[inside[-1] if inside else op]
 
 
 def _seen_from(

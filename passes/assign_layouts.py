@@ -40,6 +40,7 @@ from tileir.compiler.tile_types import (
     tile_of,
     tile_type,
 )
+from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, DenseElementsAttr, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import (
     SECTOR_BYTES,
@@ -52,7 +53,7 @@ from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_named, ops_of, ops_on_tiles
 
 #: Operations whose first operand is what they write.
 _STORES = (
@@ -79,8 +80,8 @@ class AssignLayouts(ModulePass):
 
 
 def _duplicate_free_values(kernel: Operation) -> None:
-    for op in walk(kernel):
-        if op.operation.name not in _FREE or not is_tile_type(op.operation.results[0].type):
+    for op in ops_named(kernel, *_FREE):
+        if not is_tile_type(op.operation.results[0].type):
             continue
         for use in list(op.operation.results[0].uses)[1:]:
             clone = op.operation.clone(ip=InsertionPoint(op))
@@ -101,12 +102,12 @@ class _Assignment:
                                kernel.location)  # fmt: skip
 
     def run(self) -> None:
-        ops = list(walk(self.kernel))
+        ops = ops_on_tiles(self.kernel)
         self.whole_rows = any(
             op.operation.name == "tile_gpu.dot" and is_tile_type(op.operation.operands[0].type)
             for op in ops
         )
-        self.has_rings = any(op.operation.name == "tile_gpu.specialize" for op in ops)
+        self.has_rings = bool(ops_of(self.kernel, tile_gpu.SpecializeOp))
         for op in ops:
             self._tie(op)
         for op in self._anchors(ops):
@@ -139,7 +140,8 @@ class _Assignment:
         name, operands = op.operation.name, list(op.operation.operands)
         results = list(op.operation.results)
         if name in REGROUPING:
-            self.regrouping.append(op)
+            if is_tile_type(results[0].type):
+                self.regrouping.append(op)
             if name == "tile_gpu.reduce":
                 self._union(operands)
                 self._union(results)
@@ -272,8 +274,6 @@ class _Assignment:
         """Layouts that follow, through regrouping operations, for classes without one."""
         for op in self.regrouping:
             source, result = op.operation.operands[0], op.operation.results[0]
-            if not is_tile_type(result.type):
-                continue
             before, after = self._layout(source), self._layout(result)
             if before is not None and after is None:
                 layout = forward(op, before)

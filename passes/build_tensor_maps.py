@@ -27,7 +27,7 @@ from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_named, ops_of
 
 #: A map, as a buffer of one line of shared memory.
 _MAP = BufferInfo((16,), "i64", (0,))
@@ -45,10 +45,9 @@ class BuildTensorMaps(ModulePass):
 
     def apply(self, module: Operation) -> None:
         for kernel in kernels(module):
-            ops = list(walk(kernel))
-            maps = [op for op in ops if isinstance(op, tile_gpu.TensorMapOp) and op.slot is None]
+            maps = [op for op in ops_of(kernel, tile_gpu.TensorMapOp) if op.slot is None]
             if maps:
-                split = next(op for op in ops if isinstance(op, tile_gpu.SpecializeOp))
+                split = ops_of(kernel, tile_gpu.SpecializeOp)[0]
                 _find_or_make(maps, split)
 
 
@@ -128,7 +127,7 @@ def _release(b: Builder, split: tile_gpu.SpecializeOp, address: Value, count: At
     """When copies that use the maps are complete: loads are, since consumers waited for them."""
     slot, state = b.create("tile_gpu.read_map_slot", [address], [b.i64, b.i32]).results
     with _if_state(b, state, POOLED):
-        if any(op.operation.name == "tile_gpu.tma_store" for op in walk(split.operation)):
+        if ops_named(split, "tile_gpu.tma_store"):
             b.create("tile_gpu.tma_store_wait", attributes={"complete": b.attribute("unit")})
         b.create("tile_gpu.barrier")
         b.create("tile_gpu.release_map_slot", [slot], attributes=count)

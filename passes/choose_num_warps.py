@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler import wgmma
@@ -10,8 +10,10 @@ from tileir.compiler.ir_util import int_attr
 from tileir.compiler.locations import plain_location
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import tile_info, tile_of
+from tileir.dialects import tile_gpu
+from tileir.dialects.cuda_tile import hint
 from tileir.dialects.diagnostics import emit_remark
-from tileir.ir import IntegerAttr, IntegerType, Operation, OpView
+from tileir.ir import Attribute, IntegerAttr, IntegerType, Operation, OpView
 from tileir.passes.analysis.warpgroups import (
     accumulators,
     choose_warpgroups,
@@ -20,7 +22,7 @@ from tileir.passes.analysis.warpgroups import (
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of, ops_on_tiles
 
 NUM_WARPS_ATTRIBUTE = "tile_gpu.num_warps"
 
@@ -74,26 +76,19 @@ def block_threads(kernel: Operation) -> int:
     """Threads of a block: the kernel's warps, or the sets of them that a specialised kernel has,
     and the producer beside them."""
     warps = num_warps_of(kernel)
-    for op in walk(kernel):
-        if op.operation.name == "tile_gpu.specialize":
-            return 32 * (warps * int_attr(op, "replicas", 1) + PRODUCER_WARPS)
+    for split in ops_of(kernel, tile_gpu.SpecializeOp):
+        return 32 * (warps * int_attr(split, "replicas", 1) + PRODUCER_WARPS)
     return 32 * warps
 
 
-def _hint(kernel: Operation, key: str) -> int | None:
-    if HINTS_ATTRIBUTE not in kernel.attributes:
-        return None
-    text = str(kernel.attributes[HINTS_ATTRIBUTE])
-    for name in (key, "default"):
-        match = re.search(rf"\b{name} = {{[^}}]*num_worker_warps_per_cta = (\d+)", text)
-        if match and 1 <= int(match[1]) <= _LARGEST_BLOCK:
-            return int(match[1])
-    return None
+def hinted_warps(hints: Attribute | None, target: Target) -> int | None:
+    """The number of warps that a program asks for."""
+    return hint(hints, target.hint_key, "num_worker_warps_per_cta", range(1, _LARGEST_BLOCK + 1))
 
 
 def _choose(kernel: Operation, target: Target) -> int:
-    hinted = _hint(kernel, target.hint_key)
-    dots = [op for op in walk(kernel) if op.operation.name == "tile_gpu.dot"]
+    hinted = hinted_warps(kernel.attributes.get(HINTS_ATTRIBUTE), target)
+    dots = ops_of(kernel, tile_gpu.DotOp)
     if not dots:
         return hinted or _for_tiles(kernel)
     if hinted and _hold_accumulators(dots, hinted, target):
@@ -108,7 +103,7 @@ def _choose(kernel: Operation, target: Target) -> int:
     return warps
 
 
-def _hold_accumulators(dots: list[OpView], warps: int, target: Target) -> bool:
+def _hold_accumulators(dots: Sequence[OpView], warps: int, target: Target) -> bool:
     """Whether so many warps can compute products without spilling registers."""
     if choose_warpgroups(dots, target) is not None:
         groups, rest = divmod(warps, wgmma.WARPS)
@@ -116,7 +111,7 @@ def _hold_accumulators(dots: list[OpView], warps: int, target: Target) -> bool:
     return accumulators(dots) <= warps * 32 * _MOST_ACCUMULATORS
 
 
-def _refusal(dots: list[OpView], warps: int) -> str:
+def _refusal(dots: Sequence[OpView], warps: int) -> str:
     """Why so many warps cannot compute the products."""
     most = wgmma.WARPS * max(wgmma.GROUPS)
     if warps > most:
@@ -130,7 +125,7 @@ def _refusal(dots: list[OpView], warps: int) -> str:
 
 def _for_tiles(kernel: Operation) -> int:
     largest = 1
-    for op in walk(kernel):
+    for op in ops_on_tiles(kernel):
         for result in op.operation.results:
             info = tile_info(result.type)
             if info is not None:
@@ -143,7 +138,7 @@ def _for_tiles(kernel: Operation) -> int:
     return warps
 
 
-def _for_products(dots: list[OpView], target: Target) -> int:
+def _for_products(dots: Sequence[OpView], target: Target) -> int:
     """Those of warpgroups where these can compute all products. Otherwise each warp owns at least
     one 16x8 block of every accumulator; where one product feeds another, whole rows, so that the
     result can stay in registers.

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from tileir.compiler.mma import instruction_for
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import operand_of, tile_of
+from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, Operation, OpView
 from tileir.passes.analysis.warpgroups import keep_whole_rows, suits_wgmma
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class ChooseProducts(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            dots = [op for op in walk(kernel) if op.operation.name == "tile_gpu.dot"]
+            dots = ops_of(kernel, tile_gpu.DotOp)
             whole_rows = keep_whole_rows(dots)
             for dot in dots:
                 name = self._choose(dot, target, num_warps_of(kernel), whole_rows)

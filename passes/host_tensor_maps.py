@@ -24,7 +24,7 @@ from tileir.passes.analysis.launch_expressions import (
 from tileir.passes.attach_target import is_managed
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import add_hidden_parameter
-from tileir.passes.walk import kernels, replace_op, walk
+from tileir.passes.walk import kernels, ops_of, replace_op
 from tileir.runtime.expressions import Expression
 from tileir.runtime.tensor_map import TensorMapRecipe
 
@@ -39,13 +39,12 @@ class HostTensorMaps(ModulePass):
         if not is_managed(module):
             return
         for kernel in kernels(module):
-            for op in list(walk(kernel)):
-                if isinstance(op, tile_gpu.TensorMapOp):
-                    recipe = _recipe(op)
-                    if recipe is not None:
-                        tensor_map = add_hidden_parameter(kernel, op.result.type, recipe)
-                        replace_op(op, tensor_map)
-                        _prefetch(kernel, tensor_map)
+            for op in ops_of(kernel, tile_gpu.TensorMapOp):
+                recipe = _recipe(op)
+                if recipe is not None:
+                    tensor_map = add_hidden_parameter(kernel, op.result.type, recipe)
+                    replace_op(op, tensor_map)
+                    _prefetch(kernel, tensor_map)
 
 
 def _prefetch(kernel: Operation, tensor_map: Value) -> None:

@@ -7,14 +7,14 @@ of buffers, `pipeline-loads` has put the barriers already; a ring conflicts only
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import defining_op, int_attr
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import blocks_of, kernels
+from tileir.passes.walk import blocks_of, kernels, ops_on_buffers
 
 _WRITES = ("tile_gpu.local_store", "tile_gpu.async_load", "tile_gpu.tensor_map")
 #: Write to their scratch, meet at a barrier of their own, and read it.
@@ -33,7 +33,8 @@ class InsertBarriers(ModulePass):
 
     def apply(self, module: Operation) -> None:
         for kernel in kernels(module):
-            _insert(kernel.regions[0].blocks[0], frozenset())
+            accesses = {op: frozenset(_accesses(op)) for op in ops_on_buffers(kernel)}
+            _Kernel(accesses).insert(kernel.regions[0].blocks[0], frozenset())
 
 
 @dataclass(frozen=True)
@@ -55,43 +56,40 @@ class _SharedAccess:
 Accesses = frozenset[_SharedAccess]
 
 
-def _insert(block: Block, since: Accesses) -> Accesses:
-    """Inserts barriers into `block`. `since`: accesses after the last barrier, at its start; the
-    result: at its end."""
-    for op in list(block):
-        name = op.operation.name
-        if name in ("tile_gpu.barrier", "tile_gpu.cluster_barrier"):
-            since = frozenset()
-        elif op.operation.regions:
-            since = _insert_in_regions(op, since)
-        else:
-            new = frozenset(_accesses(op))
-            if any(a.conflicts(b) for a in new for b in since):
-                Operation.create("tile_gpu.barrier", ip=InsertionPoint(op), loc=op.location)
+@dataclass(frozen=True)
+class _Kernel:
+    """The accesses of a kernel's operations, where they have some."""
+
+    accesses: Mapping[OpView, Accesses]
+
+    def insert(self, block: Block, since: Accesses) -> Accesses:
+        """Inserts barriers into `block`. `since`: accesses after the last barrier, at its start;
+        the result: at its end."""
+        for op in list(block):
+            name, new = op.operation.name, self.accesses.get(op, frozenset())
+            if name in ("tile_gpu.barrier", "tile_gpu.cluster_barrier"):
                 since = frozenset()
-            if name in _SCRATCH and new:  # its own barrier comes between writing and reading
-                since, new = frozenset(), frozenset(_reads(new))
-            since |= new
-    return since
-
-
-def _insert_in_regions(op: OpView, since: Accesses) -> Accesses:
-    """A loop may start with whatever its last round has left."""
-    if op.operation.name in _LOOPS:
-        since |= frozenset(_all_accesses(op))
-    if op.operation.name == "scf.while":
-        for block in blocks_of(op):
-            since = _insert(block, since)
+            elif op.operation.regions:
+                since = self._insert_in_regions(op, since)
+            elif new:
+                if any(a.conflicts(b) for a in new for b in since):
+                    Operation.create("tile_gpu.barrier", ip=InsertionPoint(op), loc=op.location)
+                    since = frozenset()
+                if name in _SCRATCH:  # its own barrier comes between writing and reading
+                    since, new = frozenset(), frozenset(_reads(new))
+                since |= new
         return since
-    ends = [_insert(block, since) for block in blocks_of(op)]
-    return since.union(*ends) if ends else since
 
-
-def _all_accesses(op: OpView) -> Iterator[_SharedAccess]:
-    yield from _accesses(op)
-    for block in blocks_of(op):
-        for inner in block:
-            yield from _all_accesses(inner)
+    def _insert_in_regions(self, op: OpView, since: Accesses) -> Accesses:
+        """A loop may start with whatever its last round has left."""
+        if op.operation.name in _LOOPS:
+            since = since.union(*(self.accesses[inner] for inner in ops_on_buffers(op)))
+        if op.operation.name == "scf.while":
+            for block in blocks_of(op):
+                since = self.insert(block, since)
+            return since
+        ends = [self.insert(block, since) for block in blocks_of(op)]
+        return since.union(*ends) if ends else since
 
 
 def _accesses(op: OpView) -> Iterator[_SharedAccess]:

@@ -27,7 +27,7 @@ from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, replace_op, walk
+from tileir.passes.walk import kernels, ops_named, ops_of, replace_op
 
 #: The round that arrives, the one that is computed and the one before it.
 _SMALLEST_RING = 3
@@ -44,7 +44,7 @@ class OverlapProducts(ModulePass):
     def apply(self, module: Operation) -> None:
         capacity = target_of(module).shared_bytes - RESERVED_BYTES
         for kernel in kernels(module):
-            for loop in [op for op in walk(kernel) if op.operation.name == "scf.for"]:
+            for loop in ops_named(kernel, "scf.for"):
                 products = _overlapping(loop, capacity)
                 if products:
                     _Rewrite(loop, products).run()
@@ -52,7 +52,7 @@ class OverlapProducts(ModulePass):
 
 def _overlapping(loop: OpView, capacity: int) -> list[tile_gpu.DotOp]:
     """All products of the loop, if they can stay in flight; else none."""
-    products = [op for op in walk(loop.operation) if isinstance(op, tile_gpu.DotOp)]
+    products = ops_of(loop, tile_gpu.DotOp)
     loads = [load for load in loads_of_rounds(loop) if _arrives_as_it_is(load)]
     copied = {load.result for load in loads}
     if capacity < _SMALLEST_RING * sum(load.buffer.stage_bytes for load in loads):
@@ -102,9 +102,8 @@ def _inside(value: Value, loop: OpView) -> bool:
 def remove_waits(kernel: Operation) -> None:
     """Undoes the pass for products that are no longer in flight, except for the branches around
     loops."""
-    for op in list(walk(kernel)):
-        if isinstance(op, tile_gpu.DotWaitOp):
-            replace_op(op, *op.operation.operands)
+    for wait in ops_of(kernel, tile_gpu.DotWaitOp):
+        replace_op(wait, *wait.operation.operands)
 
 
 class _Rewrite:

@@ -24,7 +24,7 @@ from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import program_grid, set_launch_grid
 from tileir.passes.specialize_warps.plan import Plan
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_named, replace_op, walk
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
@@ -140,14 +140,10 @@ def _move(work: list, inner: Block, index: list[Value], grid: list[Value]) -> No
     end = list(inner)[-1]
     for op in work:
         op.operation.move_before(end)
-    for op in list(walk(inner.owner.operation)):
-        name = op.operation.name
-        for prefix, values in ((_BLOCK_INDEX, index), (_GRID_SIZE, grid)):
-            if name.startswith(prefix):
-                value = values[_AXES.index(name.removeprefix(prefix))]
-                op.operation.results[0].replace_all_uses_with(value)
-                op.operation.erase()
-                break
+    for prefix, values in ((_BLOCK_INDEX, index), (_GRID_SIZE, grid)):
+        for axis, value in zip(_AXES, values, strict=True):
+            for op in ops_named(inner.owner, prefix + axis):
+                replace_op(op, value)
 
 
 def _launch_grid(neighbours: int) -> list[Expression]:

@@ -33,7 +33,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.overlap_products import RESERVED_BYTES
-from tileir.passes.walk import kernels, recompute, walk
+from tileir.passes.walk import kernels, ops_named, recompute
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ class PipelineLoads(ModulePass):
     def apply(self, module: Operation) -> None:
         capacity = target_of(module).shared_bytes - RESERVED_BYTES
         for kernel in kernels(module):
-            loops = [op for op in walk(kernel) if op.operation.name == "scf.for"]
-            for loop in reversed(loops):  # inner loops first
+            for loop in reversed(ops_named(kernel, "scf.for")):  # inner loops first
                 self._pipeline(loop, capacity)
 
     def _pipeline(self, loop: OpView, capacity: int) -> None:

@@ -19,7 +19,7 @@ from tileir.compiler.tile_types import operand_of, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, Operation, OpView, Value
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, replace_op, walk
+from tileir.passes.walk import kernels, ops_of, replace_op
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class PromoteProducts(ModulePass):
     def apply(self, module: Operation) -> None:
         unit = Attribute.parse("unit", module.context)
         for kernel in kernels(module):
-            for op in walk(kernel):
-                if not isinstance(op, tile_gpu.DotOp) or keyword(op, "instruction", "") != "wgmma":
+            for op in ops_of(kernel, tile_gpu.DotOp):
+                if keyword(op, "instruction", "") != "wgmma":
                     continue
                 addition = _addition(op)
                 if addition is not None:

@@ -35,7 +35,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.specialize_warps.plan import Plan
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_named
 
 #: Stages of rounds that must fit: as many as products in flight need.
 _STAGES = 3
@@ -51,8 +51,8 @@ class RegroupRounds(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            loops = [op for op in walk(kernel) if op.operation.name == "scf.for"]
-            rounds = [found for found in map(_Rounds.of, loops) if found is not None]
+            loops = map(_Rounds.of, ops_named(kernel, "scf.for"))
+            rounds = [found for found in loops if found is not None]
             plan = Plan.of(kernel, target, _STAGES) if len(rounds) == 1 else None
             if plan is not None and rounds[0].suit(plan):
                 rounds[0].regroup()

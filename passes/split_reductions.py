@@ -16,9 +16,10 @@ from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag, int_attr
 from tileir.compiler.layout import Layout, Owner, reg
 from tileir.compiler.tile_types import TileInfo, tile_of, tile_type
+from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class SplitReductions(ModulePass):
 
     def apply(self, module: Operation) -> None:
         for kernel in kernels(module):
-            for op in walk(kernel):
-                if op.operation.name == "tile_gpu.reduce" and _crosses_warps(op):
-                    _split(op)
+            for reduce in ops_of(kernel, tile_gpu.ReduceOp):
+                if _crosses_warps(reduce):
+                    _split(reduce)
 
 
 def _crosses_warps(reduce: OpView) -> bool:

@@ -20,7 +20,7 @@ from tileir.passes.analysis.memory_accesses import memory_order
 from tileir.passes.analysis.operand_loads import rounds_to_tf32
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of
 
 _ELEMENTWISE = (
     "arith.",
@@ -42,9 +42,8 @@ class StageOperands(ModulePass):
     def apply(self, module: Operation) -> None:
         capability = target_of(module).capability
         for kernel in kernels(module):
-            for op in walk(kernel):
-                if op.operation.name == "tile_gpu.dot":
-                    _stage(op, capability)
+            for dot in ops_of(kernel, tile_gpu.DotOp):
+                _stage(dot, capability)
 
 
 def _stage(dot: OpView, capability: int) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar, cast
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op
+from tileir.dialects.finding import Handled, find_operations
 from tileir.ir import Block, Operation, OpView, Value
+
+_Op = TypeVar("_Op", bound=OpView)
 
 
 def kernels(module: Operation) -> list[Operation]:
@@ -41,6 +45,33 @@ def walk(operation: Operation) -> Iterator[OpView]:
                 yield op
                 if has_regions:
                     yield from walk(op.operation)
+
+
+def ops_named(operation: Operation | OpView, *names: str) -> list[OpView]:
+    """The operations inside `operation` with one of these names, in the order of `walk`, which has
+    to look at all others, too, at a microsecond or two each."""
+    return find_operations(operation.operation, names)
+
+
+def ops_of(operation: Operation | OpView, kind: type[_Op]) -> list[_Op]:
+    """The operations of one class inside `operation`, as `ops_named`."""
+    return cast("list[_Op]", ops_named(operation, _name_of(kind)))
+
+
+def ops_on_tiles(operation: Operation | OpView, *others: str) -> list[OpView]:
+    """The operations inside `operation` that have a tile among their operands, results, or the
+    arguments of their blocks, and those called `others`, in the order of `walk`."""
+    return find_operations(operation.operation, others, Handled.TILES)
+
+
+def ops_on_buffers(operation: Operation | OpView, *others: str) -> list[OpView]:
+    """The same for buffers in shared memory."""
+    return find_operations(operation.operation, others, Handled.BUFFERS)
+
+
+def _name_of(kind: type[OpView]) -> str:
+    # Classes of operations have one; the stub of their base does not say so.
+    return kind.OPERATION_NAME  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def computed_from(

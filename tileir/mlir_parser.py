@@ -66,13 +66,13 @@ def check_bytecode(data: bytes, name: str) -> None:
         shared_worker().check(data, name)
 
 
-def parse_checked_bytecode(data: bytes, name: str) -> ir.Module:
-    """The module in MLIR bytecode, on which the reader may abort."""
+def parse_checked_bytecode(data: bytes, name: str, for_llvm: bool = False) -> ir.Module:
+    """The module in MLIR bytecode, on which the reader may abort, in a context of its own."""
     from mlir import ir
 
     from .dialects import make_context
 
-    with make_context():
+    with make_context(for_llvm):
         try:
             return ir.Module.parse(data)
         except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]

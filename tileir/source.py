@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import BytecodeError, ParseError, TileError
+from .garbage import collector_pause
 from .mlir_parser import as_module, check_text, parse_bytecode, parse_text, verify
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _OUTSIDE_LINE = re.compile(r"\s*(?:[#!][\w$.-]+\s*=.*|//.*)?")
 _OPENING = "cuda_tile.module @kernels {"
 
 
+@collector_pause
 def parse(source: Any, *, name: str | None = None) -> ir.Module:
     """The module that `source` holds, in a context with all our dialects.
 

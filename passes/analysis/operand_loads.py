@@ -11,7 +11,7 @@ from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
-from tileir.passes.walk import computed_from, walk
+from tileir.passes.walk import computed_from, ops_named
 
 #: cp.async copies 4, 8 or 16 bytes.
 _SMALLEST_COPY = 4
@@ -56,9 +56,7 @@ class OperandLoad:
 
 def operand_loads(op: Operation | OpView) -> Iterator[OperandLoad]:
     """The loads inside `op` that can be copied asynchronously, in order."""
-    for inner in walk(op.operation):
-        if inner.operation.name != "tile_gpu.to_shared":
-            continue
+    for inner in ops_named(op, "tile_gpu.to_shared"):
         source = inner.operation.operands[0]
         rounding = defining_op(source) if rounds_to_tf32(source) else None
         load = defining_op(source if rounding is None else rounding.operation.operands[0])

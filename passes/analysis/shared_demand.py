@@ -11,7 +11,7 @@ from tileir.compiler.tile_types import bytes_of, is_buffer_type, operand_of
 from tileir.dialects import tile_gpu
 from tileir.errors import ResourceError
 from tileir.ir import Operation, StringAttr
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_of
 
 #: A product stays at least so deep, in bytes of its operands' rows, as long as its tile can shrink
 #: otherwise: shorter rows waste memory transactions.
@@ -42,9 +42,7 @@ def too_much_shared_memory(kernel: Operation, needed: int, target: Target) -> Re
 def _products(kernel: Operation) -> list[tuple[tile_gpu.DotOp, _Demand]]:
     """The matrix products with operands in shared memory."""
     found = []
-    for op in walk(kernel):
-        if not isinstance(op, tile_gpu.DotOp):
-            continue
+    for op in ops_of(kernel, tile_gpu.DotOp):
         left, right = operand_of(op, 0), operand_of(op, 1)
         batch, (m, k), n = math.prod(left.shape[:-2]), left.shape[-2:], right.shape[-1]
         stored = (is_buffer_type(op.lhs.type), is_buffer_type(op.rhs.type))

@@ -11,6 +11,7 @@ from tileir.compiler.locations import place
 from tileir.compiler.symbols import free_symbol
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import buffer_info
+from tileir.dialects import tile_gpu
 from tileir.errors import ResourceError
 from tileir.ir import (
     Attribute,
@@ -53,7 +54,7 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_of
 
 _SHARED_ALIGNMENT = 1024
 
@@ -142,8 +143,7 @@ def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value |
     name = free_symbol(module_body, f"shared_{StringAttr(kernel.attributes['sym_name']).value}")
     type_ = b.type(f"memref<{size}xi8, 3>")
     alignment = max(
-        (buffer_info(op.operation.results[0].type).alignment for op in walk(kernel)
-         if op.operation.name == "tile_gpu.alloc"),
+        (buffer_info(alloc.result.type).alignment for alloc in ops_of(kernel, tile_gpu.AllocOp)),
         default=_SHARED_ALIGNMENT,
     )  # fmt: skip
     with b.at(InsertionPoint.at_block_begin(module_body)):

@@ -14,7 +14,7 @@ from typing import overload
 from tileir.compiler.ir_util import has_flag, keyword
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
-from tileir.ir import OpView, Value
+from tileir.ir import Operation, Value
 
 #: Words of a thread that may be loaded before a loop.
 _FEW_WORDS = 32
@@ -44,6 +44,7 @@ class Deferred(Sequence[Value]):
     ):
         self._compute, self._prepare = compute, prepare
         self._known: list[Value | None] = [None] * count
+        self._prepared: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._known)
@@ -61,8 +62,9 @@ class Deferred(Sequence[Value]):
         return value
 
     def prepare(self, index: int) -> None:
-        if self._known[index] is not None:
+        if index in self._prepared or self._known[index] is not None:
             return
+        self._prepared.add(index)
         if self._prepare is None:
             self[index]
         else:
@@ -75,32 +77,39 @@ def prepare(registers: Sequence[Value], index: int) -> None:
         registers.prepare(index)
 
 
-def computed_when_stored(value: Value) -> bool:
-    """Whether only stores by tensor memory accesses see a tile, in the same block of code, perhaps
-    after operations on each register."""
-    uses = list(value.uses)
-    return bool(uses) and all(_defers(use.owner.operation.opview, value) for use in uses)
+class WhenStored:
+    """What may wait until a store by tensor memory accesses asks for it."""
 
+    def __init__(self) -> None:
+        self._known: dict[Value, bool] = {}
 
-def _defers(user: OpView, value: Value) -> bool:
-    op = user.operation
-    if op.block != value.owner.operation.block:
-        return False
-    if isinstance(user, tile_gpu.TmaStoreOp):
-        return True
-    return op.name.startswith(_REGISTER_BY_REGISTER) and computed_when_stored(op.results[0])
+    def computed(self, value: Value) -> bool:
+        """Whether only such stores see a tile, in the same block of code, perhaps after operations
+        on each register."""
+        known = self._known.get(value)
+        if known is None:
+            uses = list(value.uses)
+            known = bool(uses) and all(self._defers(use.owner.operation, value) for use in uses)
+            self._known[value] = known
+        return known
 
+    def _defers(self, user: Operation, value: Value) -> bool:
+        if user.block != value.owner.operation.block:
+            return False
+        if user.name == "tile_gpu.tma_store":
+            return True
+        return user.name.startswith(_REGISTER_BY_REGISTER) and self.computed(user.results[0])
 
-def loaded_when_stored(load: tile_gpu.LoadOp) -> bool:
-    """Whether a load may be done as late as that: nothing orders it before a store. (Accesses that
-    touch the same memory and are not ordered are a race.)"""
-    ordered = has_flag(load, "scope") or keyword(load, "ordering", "weak") != "weak"
-    if ordered or not computed_when_stored(load.result):
-        return False
-    following = list(load.operation.block)
-    after = following[following.index(load.operation.opview) + 1 :]
-    tile = tile_of(load.result)
-    words = tile.layout.num_registers * tile.element_bytes // 4
-    if words <= _FEW_WORDS and any(op.operation.regions for op in after):
-        return False
-    return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)
+    def loaded(self, load: tile_gpu.LoadOp) -> bool:
+        """Whether a load may be done as late as that: nothing orders it before a store. (Accesses
+        that touch the same memory and are not ordered are a race.)"""
+        ordered = has_flag(load, "scope") or keyword(load, "ordering", "weak") != "weak"
+        if ordered or not self.computed(load.result):
+            return False
+        following = list(load.operation.block)
+        after = following[following.index(load.operation.opview) + 1 :]
+        tile = tile_of(load.result)
+        words = tile.layout.num_registers * tile.element_bytes // 4
+        if words <= _FEW_WORDS and any(op.operation.regions for op in after):
+            return False
+        return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)

@@ -9,7 +9,6 @@ from tileir.compiler.ir_util import int_list, keyword, text_attr
 from tileir.compiler.tile_types import tile_info, tile_of
 from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
-from tileir.passes.convert_tile_gpu.deferred import computed_when_stored
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
 
 
@@ -89,7 +88,7 @@ def _broadcast(ctx: Lowering, op: OpView) -> None:
         tuple(0 if one else x for one, x in zip(unit, offset, strict=True))
         for offset in info.layout.register_offsets
     ]
-    if computed_when_stored(op.operation.results[0]):
+    if ctx.when_stored.computed(op.operation.results[0]):
         ctx.defer(op, lambda i: source.at(places[i]), lambda i: source.prepare(places[i]))
     else:
         ctx.set(op, [source.at(place) for place in places])
@@ -200,7 +199,7 @@ def _cast(ctx: Lowering, op: OpView) -> None:
     """The operation of arith of the same name; 8-bit floats already are the integers that a
     bitcast of them gives."""
     name, result = f"arith.{keyword(op, 'kind')}", _result_type(ctx, op)
-    if name == "arith.extf" and _widens_pairs(op):
+    if name == "arith.extf" and _widens_pairs(ctx, op):
         ctx.each(op, lambda given: _widened(ctx, given[0]))
         return
 
@@ -212,11 +211,11 @@ def _cast(ctx: Lowering, op: OpView) -> None:
     ctx.each(op, apply)
 
 
-def _widens_pairs(op: OpView) -> bool:
+def _widens_pairs(ctx: Lowering, op: OpView) -> bool:
     """Whether an epilogue makes f32 of bf16, two of which lie in one register."""
     elements = [tile_info(v.type) for v in (op.operation.operands[0], op.operation.results[0])]
     names = [info.element for info in elements if info is not None]
-    return names == ["bf16", "f32"] and computed_when_stored(op.operation.results[0])
+    return names == ["bf16", "f32"] and ctx.when_stored.computed(op.operation.results[0])
 
 
 def _widened(ctx: Lowering, value: Value) -> Value:

@@ -12,16 +12,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.builder import Builder
 from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.locations import location_text
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo, TileInfo, is_tile_type, tile_info, tile_of
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.errors import ResourceError
-from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Type, Value
+from tileir.ir import (
+    Attribute,
+    Block,
+    DenseI64ArrayAttr,
+    InsertionPoint,
+    IntegerType,
+    Operation,
+    OpView,
+    StringAttr,
+    Type,
+    Value,
+)
 from tileir.passes.choose_num_warps import PRODUCER_WARPS
-from tileir.passes.convert_tile_gpu.deferred import Deferred, computed_when_stored, prepare
+from tileir.passes.convert_tile_gpu.deferred import Deferred, WhenStored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
 Rule = Callable[["Lowering", Any], None]
@@ -45,7 +56,7 @@ _REGISTER_TYPES = {"f8E4M3FN": "i8", "f8E5M2": "i8", "tf32": "f32"}
 
 def scalar_type(builder: Builder, type_: Type) -> Type:
     """The type of the register that holds a scalar, or the address of a tensor map."""
-    text = str(type_)
+    text = builder.text(type_)
     name = "!llvm.ptr" if text.startswith("!tile_gpu.tensor_map") else _REGISTER_TYPES.get(text)
     return type_ if name is None else builder.type(name)
 
@@ -111,6 +122,7 @@ class Lowering:
         self.next_map = 0
         #: waits for products in flight so far
         self.num_waits = 0
+        self.when_stored = WhenStored()
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}
@@ -341,10 +353,9 @@ class Lowering:
     ) -> Operation:
         """Inline PTX. `result` is a struct where there are several."""
         b = self.builder
-        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\0A")
-        attributes: Attributes = {
-            "asm_string": b.attribute(f'"{escaped}"'),
-            "constraints": b.attribute(f'"{constraints}"'),
+        attributes: dict[str, Attribute] = {
+            "asm_string": StringAttr.get(text, b.context),
+            "constraints": StringAttr.get(constraints, b.context),
         }
         if side_effects:
             attributes["has_side_effects"] = b.attribute("unit")
@@ -352,7 +363,7 @@ class Lowering:
 
     def extract(self, struct: Value, index: int, type_: Type) -> Value:
         """A field of an LLVM struct."""
-        attributes = {"position": self.builder.attribute(f"array<i64: {index}>")}
+        attributes = {"position": DenseI64ArrayAttr.get([index], self.builder.context)}
         return self.builder.op("llvm.extractvalue", [struct], type_, attributes)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
@@ -360,10 +371,9 @@ class Lowering:
 
     def width(self, type_: Type) -> int:
         """Bits of a register type."""
-        text = str(type_)
         if isinstance(type_, IntegerType):
             return IntegerType(type_).width
-        return {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}[text]
+        return {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}[self.builder.text(type_)]
 
     def bitcast(self, value: Value, type_: Type) -> Value:
         if value.type == type_:
@@ -433,7 +443,7 @@ class Lowering:
             return value
 
         result = op.operation.results[0]
-        if is_tile_type(result.type) and computed_when_stored(result):
+        if is_tile_type(result.type) and self.when_stored.computed(result):
             self.defer(op, compute, lambda index: [prepare(each, index) for each in operands])
         else:
             self.set(op, [compute(index) for index in range(count)])

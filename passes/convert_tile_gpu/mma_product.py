@@ -105,7 +105,7 @@ class MmaProduct:
             attributes[f"multiplicand{side}PtxType"] = b.attribute(f"#nvvm.mma_type<{name}>")
         if self.element == "i8":
             attributes["intOverflowBehavior"] = b.attribute("#nvvm.mma_int_overflow<wrapped>")
-        struct = b.type(f"!llvm.struct<({', '.join([str(type_)] * len(acc))})>")
+        struct = b.struct([type_] * len(acc))
         result = b.op("nvvm.mma.sync", [*left, *right, *acc], struct, attributes)
         return [ctx.extract(result, i, type_) for i in range(len(acc))]
 

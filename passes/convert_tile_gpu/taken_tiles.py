@@ -14,7 +14,6 @@ from tileir.compiler.tile_types import tile_of
 from tileir.compiler.wgmma import WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
-from tileir.passes.convert_tile_gpu.deferred import computed_when_stored
 from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.mma_operands import Matrices
 from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress, load_elements
@@ -34,7 +33,7 @@ Place = tuple[int, int]
 @lowers("tile_gpu.take_tile")
 def _take_tile(ctx: Lowering, op: tile_gpu.TakeTileOp) -> None:
     taken = _TakenTile(ctx, op)
-    if computed_when_stored(op.result):
+    if ctx.when_stored.computed(op.result):
         ctx.defer(op, taken.register)
     else:
         ctx.set(op, [taken.register(i) for i in range(taken.layout.num_registers)])

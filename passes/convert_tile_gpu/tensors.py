@@ -15,7 +15,6 @@ from tileir.compiler.tile_types import TileInfo, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.analysis.memory_accesses import TensorOp, access_vector, contiguous_dim
-from tileir.passes.convert_tile_gpu.deferred import loaded_when_stored
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.vectors import (
     both,
@@ -172,7 +171,7 @@ def _load(ctx: Lowering, op: tile_gpu.LoadOp) -> None:
         registers.update(zip(group, values, strict=True))
         return registers[index]
 
-    if loaded_when_stored(op):
+    if ctx.when_stored.loaded(op):
         ctx.defer(op, register)
     else:
         ctx.set(op, [register(index) for index in range(info.layout.num_registers)])

@@ -75,7 +75,8 @@ def pack(ctx: Lowering, values: Sequence[Value], element: str) -> Value:
     values = [to_memory(ctx, v, element) for v in values]
     if len(values) == 1:
         return values[0]
-    vector = ctx.builder.type(f"vector<{len(values)}x{values[0].type}>")
+    scalar = ctx.builder.text(values[0].type)
+    vector = ctx.builder.type(f"vector<{len(values)}x{scalar}>")
     return ctx.builder.op("vector.from_elements", values, vector)
 
 
@@ -129,7 +130,7 @@ def _predicated_load(
     constraints = [f"=&{words.constraint}"] * words.count + ["l", "b"]
     result = word
     if words.count > 1:
-        result = b.type(f"!llvm.struct<({', '.join([str(word)] * words.count)})>")
+        result = b.struct([word] * words.count)
     text = " ".join(lines)
     loaded = ctx.asm(text, ",".join(constraints), [address, predicate], result, True).results[0]
     if words.count == 1:

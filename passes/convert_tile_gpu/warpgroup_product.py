@@ -22,7 +22,7 @@ from tileir.compiler.wgmma import (
     neighbours_of,
     sums_roughly,
 )
-from tileir.ir import OpView, Value
+from tileir.ir import IntegerType, OpView, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
@@ -142,8 +142,8 @@ class WarpgroupProduct:
             operands += [*left, *right]
         lines.append("}")
         constraints = [f"={_constraint(type_)}"] * count + [str(i) for i in range(len(given))]
-        constraints += ["l" if str(o.type) == "i64" else "r" for o in operands]
-        struct = ctx.builder.type(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+        constraints += ["l" if o.type == ctx.builder.i64 else "r" for o in operands]
+        struct = ctx.builder.struct([type_] * count)
         asm = ctx.asm(" ".join(lines), ",".join(constraints), [*given, *operands], struct, True)
         return [ctx.extract(asm.results[0], i, type_) for i in range(count)]
 
@@ -226,9 +226,9 @@ class _Registers:
         return b.op("llvm.bitcast", [b.op("vector.from_elements", values, type_)], b.i32)
 
 
-def _constraint(type_: object) -> str:
+def _constraint(type_: Type) -> str:
     """The class of registers of an accumulator in inline assembly."""
-    return "r" if str(type_) == "i32" else "f"
+    return "r" if isinstance(type_, IntegerType) else "f"
 
 
 def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> list[Value]:
@@ -244,7 +244,7 @@ def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> li
         return []
     ctx.num_waits += 1
     text += f" // {ctx.num_waits}"
-    struct = ctx.builder.type(f"!llvm.struct<({', '.join(map(str, types))})>")
+    struct = ctx.builder.struct(types)
     constraints = [f"={_constraint(type_)}" for type_ in types]
     constraints += [*map(str, range(len(types))), "~{memory}"]
     result = ctx.asm(text, ",".join(constraints), registers, struct, True).results[0]

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.target import Target
+from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView
 from tileir.passes.analysis.operand_loads import operand_loads
 from tileir.passes.attach_target import is_managed, target_of
@@ -42,7 +43,7 @@ from tileir.passes.specialize_warps.prefetches import prefetch_epilogue
 from tileir.passes.specialize_warps.producer import Producer
 from tileir.passes.specialize_warps.remarks import remark_division
 from tileir.passes.specialize_warps.stores import replace_stores
-from tileir.passes.walk import kernels, walk
+from tileir.passes.walk import kernels, ops_of
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumer warpgroups,
 #: where the even share of a block's registers is not enough for consumers.
@@ -73,7 +74,7 @@ class SpecializeWarps(ModulePass):
     def _landed(self, kernel: Operation, target: Target) -> Plan | None:
         """The plan with fewer stages for products that wait where they are instead of staying in
         flight; they also do where there is no plan, but tiles that no other copies bring."""
-        flying = [op for op in walk(kernel) if has_flag(op, "in_flight")]
+        flying = [op for op in ops_of(kernel, tile_gpu.DotOp) if has_flag(op, "in_flight")]
         unit = [op.operation.attributes["in_flight"] for op in flying]
         for op in flying:
             del op.operation.attributes["in_flight"]

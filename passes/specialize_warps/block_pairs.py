@@ -20,7 +20,7 @@ from tileir.passes.analysis.launch_expressions import launch_expression
 from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
 from tileir.passes.specialize_warps.plan import Fetch, Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import computed_from, recompute, walk
+from tileir.passes.walk import computed_from, ops_of, recompute
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
@@ -123,9 +123,9 @@ def _take_neighbours(b: Builder, loop: TileLoop, rank: Value) -> None:
         place = b.op("arith.minsi", [tile, last], b.i32)
     for user, index in uses:
         user.operands[index] = place
-    for op in list(walk(loop.tiles)):
-        if isinstance(op, _STORES):
-            _store_if(exists, op)
+    for kind in _STORES:
+        for store in ops_of(loop.tiles, kind):
+            _store_if(exists, store)
 
 
 def _store_if(exists: Value, store: tile_gpu.StoreOp | tile_gpu.ScatterOp) -> None:

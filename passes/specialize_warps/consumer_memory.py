@@ -8,18 +8,21 @@ from tileir.dialects import tile_gpu
 from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import SECTOR_BYTES, wastes_no_sectors
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_named
+
+#: What may take or give a tile in the layout of accumulators.
+_CONVERTING = ("tile_gpu.dot", "tile_gpu.atomic_red", "tile_gpu.store", "tile_gpu.load")
 
 
 def bytes_of_consumers(kernel: Operation, except_for: set[Operation]) -> int:
     """Bytes of buffers, and of the largest tile that passes through shared memory to change its
     layout on the way from memory, to memory, or to a product."""
     total, largest = 0, 0
-    for op in walk(kernel):
-        if op.operation in except_for:
-            continue
-        if op.operation.name in ("tile_gpu.alloc", "tile_gpu.to_shared"):
+    for op in ops_named(kernel, "tile_gpu.alloc", "tile_gpu.to_shared"):
+        if op.operation not in except_for:
             total += buffer_info(op.operation.results[0].type).bytes
+    for op in ops_named(kernel, *_CONVERTING):
+        if op.operation in except_for:
             continue
         info = _converted(op, num_warps_of(kernel))
         if info is not None:

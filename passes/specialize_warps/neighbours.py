@@ -14,10 +14,14 @@ from tileir.ir import Operation
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
 
+#: What the hint `occupancy` may be.
+_OCCUPANCIES = range(1, 33)
+
 
 def neighbours(kernel: Operation, target: Target) -> int:
     """Blocks for each multiprocessor: as many as the hint `occupancy` asks for, if one warpgroup
     computes. Several divide the registers of a whole multiprocessor among themselves."""
     if num_warps_of(kernel) > wgmma.WARPS:
         return 1
-    return int(hint(kernel.attributes.get(HINTS_ATTRIBUTE), target.hint_key, "occupancy") or 1)
+    hints = kernel.attributes.get(HINTS_ATTRIBUTE)
+    return hint(hints, target.hint_key, "occupancy", _OCCUPANCIES) or 1

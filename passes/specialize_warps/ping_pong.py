@@ -19,7 +19,7 @@ from tileir.ir import InsertionPoint, IntegerType, Operation, Type, Value
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_of
 
 REPLICAS = 2
 _WARPS_OF_REPLICA = 4
@@ -40,7 +40,7 @@ class PingPong:
     @staticmethod
     def of(kernel: Operation, plan: Plan) -> PingPong | None:
         """How to play ping-pong in `kernel`; None if it does not suit."""
-        products = [op for op in walk(kernel) if isinstance(op, tile_gpu.DotOp)]
+        products = ops_of(kernel, tile_gpu.DotOp)
         if len(products) != 1 or not all(ring.in_flight for ring in plan.rings):
             return None
         if tile_of(products[0].result).shape != _TILE or num_warps_of(kernel) != 8:

@@ -24,7 +24,7 @@ from tileir.passes.specialize_warps.stores import (
     describe_tensor,
     tensor_stores,
 )
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_named, ops_of
 
 #: After so many rows a swizzle repeats.
 _ROWS_OF_SWIZZLE = 8
@@ -139,16 +139,17 @@ class Plan:
         if not any(_in_loop(ring) for ring in rings):
             return None
         pairs = shared_by_pairs is not None
-        sources = epilogue_sources(kernel, rings, tensor_stores(kernel, 1))
-        plan = Plan._with(kernel, rings, sources, pairs, target, most_stages)
+        stores = tensor_stores(kernel)
+        sources = epilogue_sources(kernel, rings, stores)
+        plan = Plan._with(kernel, rings, stores, sources, pairs, target, most_stages)
         if plan is None and sources:
-            plan = Plan._with(kernel, rings, [], pairs, target, most_stages)
+            plan = Plan._with(kernel, rings, stores, [], pairs, target, most_stages)
         return plan
 
     @staticmethod
     def _with(
-        kernel: Operation, rings: list[Ring], sources: list[Source], pairs: bool, target: Target,
-        most_stages: int,
+        kernel: Operation, rings: list[Ring], stores: list[TensorStore], sources: list[Source],
+        pairs: bool, target: Target, most_stages: int,
     ) -> Plan | None:  # fmt: skip
         """The plan in which the producer fetches these `sources`, too."""
         needed = _Slice(kernel, rings, sources).values()
@@ -161,9 +162,9 @@ class Plan:
         most_blocks = 1 if pairs else neighbours(kernel, target)
         # Those that are liked best first.
         for blocks, slices in itertools.product(range(most_blocks, 0, -1), (2, 1)):
-            stores = tensor_stores(kernel, slices)
+            sliced = [store.with_stages(slices) for store in stores]
             plan = Plan(
-                kernel, rings, needed, shared, stores, sources, pairs, target, most_stages, blocks
+                kernel, rings, needed, shared, sliced, sources, pairs, target, most_stages, blocks
             )
             if plan._stages(1) >= _ENOUGH_STAGES:
                 break
@@ -266,15 +267,10 @@ def suits(kernel: Operation, target: Target) -> bool:
     groups, rest = divmod(num_warps_of(kernel), wgmma.WARPS)
     if target.capability != 90 or rest or groups not in wgmma.GROUPS:
         return False
-    products, free_loads = 0, FREE_LOADS_ATTRIBUTE in kernel.attributes
-    for op in walk(kernel):
-        if isinstance(op, tile_gpu.BarrierOp) and not free_loads:
-            return False
-        if isinstance(op, tile_gpu.DotOp):
-            products += 1
-            if keyword(op, "instruction", "") != "wgmma":
-                return False
-    return products > 0
+    if FREE_LOADS_ATTRIBUTE not in kernel.attributes and ops_of(kernel, tile_gpu.BarrierOp):
+        return False
+    products = ops_of(kernel, tile_gpu.DotOp)
+    return bool(products) and all(keyword(op, "instruction", "") == "wgmma" for op in products)
 
 
 def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
@@ -341,7 +337,7 @@ def _in_loop(ring: Ring) -> bool:
 
 
 def _combines(kernel: Operation) -> bool:
-    return any(op.operation.name in ("tile_gpu.reduce", "tile_gpu.scan") for op in walk(kernel))
+    return bool(ops_named(kernel, "tile_gpu.reduce", "tile_gpu.scan"))
 
 
 # ---- what the producer computes ---------------------------------------------------------------

@@ -11,12 +11,12 @@ from tileir.ir import Operation, OpView
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.ping_pong import PingPong
 from tileir.passes.specialize_warps.plan import Plan
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_of
 
 
 def remark_division(kernel: Operation, plan: Plan, ping_pong: PingPong | None) -> None:
     """Says at the first product who computes what, and which tile would be faster."""
-    product = next(op for op in walk(kernel) if isinstance(op, tile_gpu.DotOp))
+    product = ops_of(kernel, tile_gpu.DotOp)[0]
     location = plain_location(product.location)
     emit_explanation(location, _division(kernel, plan, ping_pong, product))
     shape = tile_of(product.result).shape

@@ -21,7 +21,7 @@ from tileir.ir import Block, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.stores import TensorStore, describe_tensor
-from tileir.passes.walk import walk
+from tileir.passes.walk import ops_of
 
 if TYPE_CHECKING:
     from tileir.passes.specialize_warps.plan import Fetch, Ring
@@ -71,7 +71,7 @@ def epilogue_sources(
     if len(rings) != 1 or not stores:
         return []
     ring, leaving = rings[0], {store.store.operation for store in stores}
-    products = [op for op in walk(kernel) if isinstance(op, tile_gpu.DotOp)]
+    products = ops_of(kernel, tile_gpu.DotOp)
     if not all(_only_leaves(op.result, leaving) for op in products):
         return []
     found = []

@@ -14,7 +14,7 @@ from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.analysis.warpgroups import keep_whole_rows
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import computed_from, recompute, walk
+from tileir.passes.walk import computed_from, ops_of, recompute
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
@@ -30,6 +30,10 @@ class TensorStore:
     ring: BufferInfo
     map: Value = field(init=False)
     buffers: Value = field(init=False)
+
+    def with_stages(self, stages: int) -> TensorStore:
+        """The same by way of so many buffers."""
+        return TensorStore(self.store, self.box, replace(self.ring, stages=stages))
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
@@ -76,11 +80,10 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
         store.replace()
     b = Builder(InsertionPoint(split.regions[1].blocks[0]), split.location)
     b.create("tile_gpu.tma_store_wait")
-    for op in list(walk(split)):
-        if isinstance(op, tile_gpu.BarrierOp):
-            b = Builder(InsertionPoint(op), op.location)
-            complete = {"complete": b.attribute("unit")}
-            b.create("tile_gpu.tma_store_wait", attributes=complete)
+    for barrier in ops_of(split, tile_gpu.BarrierOp):
+        b = Builder(InsertionPoint(barrier), barrier.location)
+        complete = {"complete": b.attribute("unit")}
+        b.create("tile_gpu.tma_store_wait", attributes=complete)
 
 
 def describe_tensor(
@@ -98,25 +101,24 @@ def describe_tensor(
     return b.op("tile_gpu.tensor_map", [*tensor, *some_rows], type_, attributes)
 
 
-def tensor_stores(kernel: Operation, stages: int) -> list[TensorStore]:
+def tensor_stores(kernel: Operation) -> list[TensorStore]:
     """The stores that suit: of tiles shaped as the accumulators, to tensors that are known when
-    the kernel starts."""
+    the kernel starts. Each has a ring of one stage."""
     num_warps = num_warps_of(kernel)
-    ops = list(walk(kernel))
-    products = [op for op in ops if isinstance(op, tile_gpu.DotOp)]
+    products = ops_of(kernel, tile_gpu.DotOp)
     shapes = {tile_of(product.result).shape for product in products}
     whole_rows = keep_whole_rows(products)
     found = []
-    for op in ops:
-        if isinstance(op, tile_gpu.StoreOp) and tile_of(op.value).shape in shapes:
+    for op in ops_of(kernel, tile_gpu.StoreOp):
+        if tile_of(op.value).shape in shapes:
             grid = WarpgroupGrid.choose(tile_of(op.value).shape, num_warps, whole_rows)
-            store = None if grid is None else _tensor_store(op, grid, stages)
+            store = None if grid is None else _tensor_store(op, grid)
             if store is not None:
                 found.append(store)
     return found
 
 
-def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> TensorStore | None:
+def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore | None:
     tile = tile_of(store.value)
     known = all(_known_at_top(value) for value in _tensor_of(store))
     ordered = keyword(store, "ordering", "weak") != "weak"
@@ -132,7 +134,7 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid, stages: int) -> 
     # Warps that share out the columns of a transposed accumulator all take part in a slice.
     width = max(columns, ROWS) if grid.transposed else columns
     shape = (ROWS * grid.rows, width * grid.columns)
-    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle, stages=stages))
+    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
 
 
 def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.locations import plain_location
-from tileir.dialects.cuda_tile import hint
 from tileir.dialects.diagnostics import emit_remark
 from tileir.ir import Operation
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
+from tileir.passes.choose_num_warps import hinted_warps
 from tileir.passes.split_tile.plan import Limits, Plan, make_plan
 from tileir.passes.split_tile.slicer import Slicer
 from tileir.passes.split_tile.warpgroups import on_warpgroups
@@ -32,8 +32,6 @@ _BUDGET = 16 * 32 * 64
 #: Registers of a thread that a warp of a kernel with few warps may fill with one tile.
 _WORDS_PER_THREAD = 128
 _THREADS_PER_WARP = 32
-#: Warps that a block may have.
-_LARGEST_BLOCK = 32
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,8 @@ class SplitTile(ModulePass):
         most = on_warpgroups(entry, target_of(module))
         if most is not None:
             return max(self.budget, self.budget * most // _BUDGET)
-        hints = entry.attributes.get("optimization_hints")
-        warps = hint(hints, target_of(module).hint_key, "num_worker_warps_per_cta")
-        if warps is None or not 1 <= warps <= _LARGEST_BLOCK:
+        warps = hinted_warps(entry.attributes.get("optimization_hints"), target_of(module))
+        if warps is None:
             return self.budget
         return min(self.budget, warps * _THREADS_PER_WARP * _WORDS_PER_THREAD)
 

@@ -74,6 +74,20 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %0 = tile_gpu.iota : !tile_gpu.tile<1024xi32>
       gpu.return
     }
+    // A value that has no effect leaves the default one its own.
+    // CHECK: gpu.func @invalid() kernel attributes {tile_gpu.num_warps = 8 : i32
+    gpu.func @invalid() kernel attributes {tile_gpu.optimization_hints =
+        #cuda_tile.optimization_hints<sm_90 = {num_worker_warps_per_cta = 64}, default = {num_worker_warps_per_cta = 8}>} {
+      %0 = tile_gpu.iota : !tile_gpu.tile<1024xi32>
+      gpu.return
+    }
+    // Nor does another architecture's, or one of another kind.
+    // CHECK: gpu.func @no_number() kernel attributes {tile_gpu.num_warps = 8 : i32
+    gpu.func @no_number() kernel attributes {tile_gpu.optimization_hints =
+        #cuda_tile.optimization_hints<sm_90 = {num_worker_warps_per_cta = true}, default = {num_worker_warps_per_cta = 8}, sm_100 = {num_worker_warps_per_cta = 2}>} {
+      %0 = tile_gpu.iota : !tile_gpu.tile<1024xi32>
+      gpu.return
+    }
     // A block has at most 32 warps.
     // CHECK: gpu.func @impossible() kernel attributes {tile_gpu.num_warps = 4 : i32
     gpu.func @impossible() kernel attributes {tile_gpu.optimization_hints =

@@ -126,6 +126,19 @@ def test_hints() -> None:
     assert ct.hint(attribute, "sm_80", "allow_tma") is False
 
 
+def test_a_hint_out_of_range_has_no_effect() -> None:
+    values = {"occupancy": 33, "num_worker_warps_per_cta": True}
+    defaults = {"occupancy": 4, "num_worker_warps_per_cta": 8}
+    attribute = ct.hints_attribute(
+        {"sm_90": values, "sm_80": {"occupancy": 0}, "default": defaults}
+    )
+    possible = range(1, 33)
+    assert ct.hint(attribute, "sm_90", "occupancy", possible) == 4
+    assert ct.hint(attribute, "sm_80", "occupancy", possible) == 4
+    assert ct.hint(attribute, "sm_90", "num_worker_warps_per_cta", possible) == 8
+    assert ct.hint(attribute, "sm_90", "occupancy", range(1, 3)) is None
+
+
 def test_debug_information() -> None:
     file = ct.di_file(ct.DIFile("k.py", "/x"))
     unit = ct.di_compile_unit(file)

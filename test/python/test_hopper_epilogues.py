@@ -143,3 +143,20 @@ def test_bf16_is_widened_by_one_instruction():
     """A bf16 is the upper half of an f32: shifted if it lies in the lower half of a register."""
     sass = compiled(RESIDUAL).stage("sass")
     assert "PRMT" not in sass.partition("HGMMA")[2]
+
+
+def test_values_that_are_used_twice_take_no_longer() -> None:
+    """Each step of an epilogue sees the one before twice: a walk along all paths would not end."""
+    steps, text = 40, GELU.text()
+    found = re.search(r"(%gelu) = .* : (.*)\n", text)
+    assert found, "the program has a GELU"
+    last, tile = found[1], found[2]
+    lines = []
+    for step in range(steps):
+        lines.append(f"%step{step} = mulf {last}, {last} : {tile}")
+        last = f"%step{step}"
+    rest = text[found.end() :].replace("%gelu", last)
+    program = compile_text("\n".join([text[: found.end()], *lines, rest]))
+    products = program.stage("nvgpu").count("arith.mulf")
+    usual = compile_text(text).stage("nvgpu").count("arith.mulf")
+    assert products - usual == steps * GELU.bm * GELU.bn // 256

@@ -16,6 +16,7 @@ from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
 from tileir.dialects.diagnostics import RemarkCollector
 from tileir.entries import entries
+from tileir.garbage import collector_pause
 from tileir.ir import IntegerAttr, Module, StringAttr
 from tileir.runtime.metadata import KernelInfo
 
@@ -43,6 +44,7 @@ def build(source: Module, options: Options, to_ptx: Callable[[bytes], str]) -> O
     return Output(ptx, infos, tuple(remarks.texts), timings)
 
 
+@collector_pause
 def lower(
     module: Module, last: str, options: Options, timings: dict[str, float] | None = None
 ) -> dict[str, LaunchFacts]:

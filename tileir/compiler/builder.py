@@ -39,6 +39,7 @@ class Builder:
         self.context = location.context
         self._types: dict[str, Type] = {}
         self._attributes: dict[str, Attribute] = {}
+        self._texts: dict[Type, str] = {}
         #: operations created so far
         self.count = 0
         self.i1, self.i8, self.i16, self.i32, self.i64 = (
@@ -97,6 +98,17 @@ class Builder:
         if result is None:
             result = self._types[text] = Type.parse(text, self.context)
         return result
+
+    def text(self, type: Type) -> str:
+        """A type as it is written; remembered, since writing costs more than building, too."""
+        result = self._texts.get(type)
+        if result is None:
+            result = self._texts[type] = str(type)
+        return result
+
+    def struct(self, types: Sequence[Type]) -> Type:
+        """LLVM's struct of these types."""
+        return self.type(f"!llvm.struct<({', '.join(map(self.text, types))})>")
 
     def attribute(self, text: str) -> Attribute:
         """The attribute written `text`, remembered as types are."""

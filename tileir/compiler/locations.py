@@ -6,7 +6,7 @@ scopes; after `convert-cuda-tile` a location is the plain `file:line:column`.
 
 from __future__ import annotations
 
-from tileir.dialects.cuda_tile import debug_node
+from tileir.dialects.cuda_tile import di_loc_place
 from tileir.ir import Location, OpView
 
 
@@ -18,8 +18,8 @@ def plain_location(location: Location) -> Location:
         return Location.callsite(plain_location(location.callee), [plain_location(location.caller)])
     if location.is_a_name():
         return plain_location(location.child_loc)
-    node = debug_node(location.attr)
-    return plain_location(Location.from_attr(node.fields[0])) if node is not None else location
+    place = di_loc_place(location)
+    return location if place is None else plain_location(place)
 
 
 def place(location: Location) -> str | None:

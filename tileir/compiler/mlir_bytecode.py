@@ -1,10 +1,11 @@
-"""Modules as bytes, to copy them or to send them to another process."""
+"""Modules as bytes, to send them to another process, and copies of modules."""
 
 from __future__ import annotations
 
 from io import BytesIO
 
-from tileir.ir import Context, Module
+from tileir.ir import Module
+from tileir.mlir_parser import as_module
 
 
 def to_bytecode(module: Module) -> bytes:
@@ -14,6 +15,6 @@ def to_bytecode(module: Module) -> bytes:
     return buffer.getvalue()
 
 
-def copy(module: Module, context: Context | None = None) -> Module:
-    """A copy of a module, in its own context or another."""
-    return Module.parse(to_bytecode(module), context or module.context)
+def copy(module: Module) -> Module:
+    """A copy of a module, in its context."""
+    return as_module(module.operation.clone(ip=False))

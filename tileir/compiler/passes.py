@@ -65,11 +65,14 @@ def _one_by_one(passes: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _run_upstream(module: Module, passes: list[str]) -> None:
+    """Runs a group of passes, and verifies what they leave: after each of them, the verifier would
+    take a quarter of the time of the last conversions."""
     pipeline = f"builtin.module({','.join(passes)})"
     try:
         manager = PassManager.parse(pipeline, module.context)
-        manager.enable_verifier(True)
+        manager.enable_verifier(False)
         manager.run(module.operation)
+        module.operation.verify()
     except MLIRError as error:
         raise _as_tile_error(error) from None
 

@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tileir import trace
+from tileir.compiler.allocations import large_allocations
 from tileir.compiler.effort import effort_of
 from tileir.errors import ToolError
 
@@ -58,8 +59,11 @@ def _run(
     """Runs a tool to its end, and `meanwhile` here. Raises ToolError if the file is no program for
     this machine."""
     pipe = subprocess.PIPE
+    environment = large_allocations(os.environ)
     try:
-        tool = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace")
+        tool = subprocess.Popen(
+            command, stdout=pipe, stderr=pipe, text=True, errors="replace", env=environment
+        )
     except OSError as error:
         raise ToolError(f"cannot run {command[0]}: {error.strerror}") from None
     with tool:

@@ -74,7 +74,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answers requests until their stream ends."""
     from tileir.dialects import prepare_context
 
-    prepare_context()
+    prepare_context(for_llvm=True)
     _send(answers, {"ready": True})
     while (message := _receive(requests)) is not None:
         header, payload = message
@@ -95,7 +95,10 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
                 {"ok": False, "crash": _fault(error, header)},
                 traceback.format_exc().encode(),
             )
-        prepare_context()
+        # The next request will probably be of the same kind.
+        prepare_context(for_llvm=True)
+        if header["step"] == "compile":
+            prepare_context()
 
 
 def _fault(error: Exception, header: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +170,7 @@ def run_here(step: Step, module: bytes) -> str:
 
     run = {"llvmir": codegen.to_llvmir, "ptx": codegen.to_ptx}[step]
     with trace.slice("read module"):
-        parsed = parse_checked_bytecode(module, "<nvvm>")
+        parsed = parse_checked_bytecode(module, "<nvvm>", for_llvm=True)
     with trace.slice("LLVM", step=step), parsed.context:
         return run(parsed)
 
