@@ -40,7 +40,7 @@ def test_the_users_settings_prevail() -> None:
 
 
 def test_the_rest_of_the_environment_stays() -> None:
-    assert large_allocations({"HOME": "/home/ada"})["HOME"] == "/home/ada"
+    assert large_allocations({"HOME": "/srv/ada"})["HOME"] == "/srv/ada"
 
 
 def test_the_assembler_gets_it(tmp_path: Path) -> None:

@@ -89,9 +89,10 @@ def test_ping_pong():
 
 
 def test_in_our_own_kernels(monkeypatch):
-    """Those of the producer that do not work are done before the consumers have started."""
+    """Those of the producer that do not work are done before the consumers have started. Of two
+    blocks that start together one takes maps from the pool, and meets again to give them back."""
     gemm = Gemm(128, 128, 64, "f16")
-    product = Product(gemm, 128, 128, 128)
+    product = Product(gemm, 256, 128, 128)
     assert "bar.arrive" in compiled(gemm, "plain").ptx
     product.simulated(compiled(gemm, "plain"))
     monkeypatch.setattr(specialization, "_START_BARRIER", 0)
