@@ -34,9 +34,6 @@ _ENOUGH_STAGES = 4
 _RESERVED_BYTES = 1024
 #: And where warps combine their results, at most.
 _COMBINING_BYTES = 4 * 1024
-#: Stages of operands that tensor memory accesses cannot fetch: `pipeline-loads` copies them two
-#: rounds ahead of a product, another may be in flight.
-_STAGES_OF_COPIES = 4
 _PURE = ("arith.", "math.", "nvvm.read.ptx.sreg.")
 _CONTROL = ("scf.for", "scf.if")
 
@@ -189,9 +186,7 @@ class Plan:
         loads = [fetch.load for ring in self.rings for fetch in ring.fetches]
         elsewhere |= {op.operation for load in loads for op in (load.load, load.to_shared)}
         elsewhere |= {source.load.operation for source in self.sources}
-        # Of these the consumers count one stage.
-        more = (_STAGES_OF_COPIES - 1) * sum(one.buffer.stage_bytes for one in self.copied)
-        fixed += replicas * (bytes_of_consumers(self.kernel, elsewhere) + more)
+        fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
         return self.target.shared_bytes_of(self.neighbours) - fixed
 
@@ -205,13 +200,6 @@ class Plan:
         least = 3 if any(ring.in_flight for ring in self.rings) else 1
         # All of an epilogue's tiles are under way at once, and an operand's stage beside them.
         return stages >= max(least, self.rounds_of_sources + 1)
-
-    @property
-    def copied(self) -> list[OperandLoad]:
-        """Operands that the consumers copy themselves."""
-        fetched = {fetch.load.load.operation for ring in self.rings for fetch in ring.fetches}
-        loads = operand_loads(self.kernel)
-        return [one for one in loads if one.load.operation not in fetched]
 
     @property
     def rounds_of_sources(self) -> int:
