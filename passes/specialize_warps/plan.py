@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler import wgmma
@@ -136,7 +136,7 @@ class Plan:
         if not suits(kernel, target):
             return None
         rings = _rings(kernel, shared_by_pairs or {})
-        if not any(_in_loop(ring) for ring in rings):
+        if not any(_in_loop(ring) for ring in rings) or not _bring_all(rings, kernel):
             return None
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
@@ -293,6 +293,17 @@ def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> lis
         ring.fetches.append(Fetch(load, box, shared))
         ring.in_flight |= in_flight
     return list(rings.values())
+
+
+def _bring_all(rings: Sequence[Ring], kernel: Operation) -> bool:
+    """Whether all operands come through the rings that are loaded where some do. If the consumers
+    had to copy the others, they would wait for both, and keep the places of copies in registers
+    beside their accumulators: they do better copying all."""
+    blocks = {ring.block for ring in rings}
+    fetched = {fetch.load.load.operation for ring in rings for fetch in ring.fetches}
+    beside = (one.load.operation for one in operand_loads(kernel)
+              if one.to_shared.operation.block in blocks)  # fmt: skip
+    return all(load in fetched for load in beside)
 
 
 def _box(load: OperandLoad, parts: int) -> BufferInfo | None:

@@ -6,7 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from gemm_support import LAUNCHES, Gemm, Product, assert_fast, compiled
+from gemm_support import (
+    LAUNCHES,
+    Gemm,
+    Product,
+    RaggedGemm,
+    RaggedProduct,
+    assert_fast,
+    compiled,
+)
 
 import tileir
 
@@ -90,6 +98,32 @@ def test_no_tile_spills(gemm, launch):
     program = compiled(gemm, launch)
     assert_fast(program)
     assert "wgmma.mma_async" in program.ptx and "cp.async.bulk.tensor" in program.ptx
+
+
+# ---- one operand that tensor memory accesses cannot fetch ----------------------------------------
+
+#: Rows of B start at multiples of 8 bytes.
+BESIDE = [
+    RaggedGemm(bm, bn, 64, "bf16", b=b, b_divisor=4)
+    for bm, bn in ((64, 64), (128, 64), (128, 128), (128, 256), (256, 128))
+    for b in ("n", "k")
+]
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+@pytest.mark.parametrize("gemm", BESIDE, ids=tile_id)
+def test_one_operand_of_two(gemm, launch):
+    """Both are copied by the warps that multiply, which fits and does not spill."""
+    program = compiled(gemm, launch)
+    assert_fast(program)
+    assert "wgmma.mma_async" in program.ptx and "cp.async.ca" in program.ptx
+    assert "cp.async.bulk.tensor" not in program.ptx
+
+
+def test_one_operand_of_two_is_right():
+    gemm = BESIDE[6]
+    product = RaggedProduct(gemm, gemm.bm + 5, gemm.bn + 7, 200)
+    np.testing.assert_array_equal(product.simulated(compiled(gemm)), product.want)
 
 
 # ---- hints ---------------------------------------------------------------------------------------
