@@ -53,7 +53,7 @@ from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import kernels, ops_named, ops_of, ops_on_tiles
+from tileir.passes.walk import kernels, ops_named, ops_of, ops_on_tiles, redirect, uses_of
 
 #: Operations whose first operand is what they write.
 _STORES = (
@@ -384,14 +384,13 @@ class _Assignment:
         info = tile_of(value)
         if info.layout == natural:
             return
-        users = [(use.owner, use.operand_number) for use in value.uses]
+        uses = uses_of(value)
         old = value.type
         value.set_type(tile_type(self.builder, info.with_layout(natural)))
         self.builder.point = InsertionPoint.after(op)
         self.builder.location = op.location
         converted = self.builder.op("tile_gpu.convert_layout", [value], old)
-        for owner, number in users:
-            owner.operation.operands[number] = converted
+        redirect(uses, converted)
 
 
 def _tiles(op: OpView) -> Iterator[Value]:

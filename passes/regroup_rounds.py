@@ -30,11 +30,11 @@ from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import LINE_BYTES, operand_buffer, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.dialects.diagnostics import emit_explanation
-from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
+from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.plan import Plan, fetched_loads
 from tileir.passes.walk import kernels, ops_named
 
 #: Stages of rounds that must fit: as many as products in flight need.
@@ -108,7 +108,7 @@ class _Rounds:
 
     def suit(self, plan: Plan) -> bool:
         """Whether the producer is going to fetch both operands, and enough new rounds fit."""
-        fetched = {fetch.load.load.operation for ring in plan.rings for fetch in ring.fetches}
+        fetched = fetched_loads(plan.rings)
         now = sum(load.buffer.stage_bytes for load in self.loads)
         room = plan.has_room_for(_STAGES, now * self.new_depth // self.depth)
         return room and all(load.load.operation in fetched for load in self.loads)
@@ -147,14 +147,10 @@ class _Rounds:
 
     def _start(self, b: Builder, counter: Value, missing: Value | None) -> Value:
         """The round's first element along k (i64)."""
-        if IntegerType(counter.type).width < 64:
-            counter = b.op("arith.extui", [counter], b.i64)
-        start = b.mul(counter, b.c64(self.new_depth))
+        start = b.mul(b.zext_or_trunc(counter, b.i64), b.c64(self.new_depth))
         if missing is None:
             return start
-        if IntegerType(missing.type).width < 64:
-            missing = b.op("arith.extui", [missing], b.i64)
-        return b.sub(start, b.mul(missing, b.c64(self.depth)))
+        return b.sub(start, b.mul(b.zext_or_trunc(missing, b.i64), b.c64(self.depth)))
 
     def _fetch(self, b: Builder, side: int, start: Value) -> Value:
         """The load of an operand, and the buffer it becomes."""
@@ -167,8 +163,7 @@ class _Rounds:
         load.results[0].set_type(tile_type(b, tile))
         inside = bool_list(old.load, "in_bounds")
         inside[along] = False
-        flags = ", ".join(str(flag).lower() for flag in inside)
-        load.attributes["in_bounds"] = b.attribute(f"array<i1: {flags}>")
+        load.attributes["in_bounds"] = b.flags_attr(inside)
         buffer = operand_buffer(shape, old.buffer.element, old.buffer.order)
         return b.op("tile_gpu.to_shared", [load.results[0]], b.type(str(buffer)))
 

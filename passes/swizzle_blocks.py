@@ -19,7 +19,6 @@ another length on some grid costs time only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
@@ -31,7 +30,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.analysis.scalar_values import scalar_value
 from tileir.passes.base import ModulePass
 from tileir.passes.persist_blocks import BLOCKS_ATTRIBUTE
-from tileir.passes.walk import kernels
+from tileir.passes.walk import kernels, redirect, uses_of
 
 #: Multiprocessors of a GPC that have blocks of neighbouring numbers: 16 or 18 on an H100 or H200,
 #: where the first eight blocks go elsewhere. So half a GPC's share is dealt out at a time.
@@ -67,11 +66,10 @@ def _swizzle(loop: Operation) -> None:
     sides = None if run is None else run.better_sides()
     if run is None or sides is None:
         return
-    uses = [(use.owner, use.operand_number) for use in body.arguments[0].uses]
+    uses = uses_of(body.arguments[0])
     b = Builder(InsertionPoint.at_block_begin(body), loop.location)
     number = _reordered(b, body.arguments[0], loop.operands[1], run.length_in(b), sides)
-    for user, index in uses:
-        user.operands[index] = number
+    redirect(uses, number)
     rows, columns = sides
     emit_explanation(
         plain_location(run.first.to_shared.location),
@@ -103,10 +101,11 @@ class _Run:
         lengths = [_constant_for(load, number) for load in loads]
         if min(lengths) != 1 or max(lengths) == 1:
             return None
-        own, shared = loads if lengths[0] == 1 else reversed(loads)
+        bytes_ = [load.buffer.stage_bytes for load in loads]
+        own, shared = bytes_ if lengths[0] == 1 else reversed(bytes_)
         length = max(lengths)
         side = length if length < _LONGEST_RUN else _fastest_side(number)
-        return None if side is None else _Run(side, _bytes(own), _bytes(shared), loads[0])
+        return None if side is None else _Run(side, own, shared, loads[0])
 
     def length_in(self, b: Builder) -> Value:
         return b.c32(self.length) if isinstance(self.length, int) else self.length
@@ -148,10 +147,6 @@ def _constant_for(load: OperandLoad, number: Value) -> int:
     return next((n for n in range(1, _LONGEST_RUN) if place(n) != first), _LONGEST_RUN)
 
 
-def _bytes(load: OperandLoad) -> int:
-    return load.buffer.stage_bytes
-
-
 def _fastest_side(number: Value) -> Value | None:
     """The extent of the grid along which numbers run fastest."""
     for use in number.uses:
@@ -173,10 +168,10 @@ def _reordered(
     few for a panel, stay as they are."""
     rows, columns = (b.c32(side) for side in sides)
     size = b.mul(run, columns)
-    panel, place = _divided(b, number, size)
+    panel, place = b.divided(number, size)
     before = b.mul(panel, size)
-    rectangle, within = _divided(b, place, b.c32(_RECTANGLE))
-    right, down = _divided(b, within, rows)
+    rectangle, within = b.divided(place, b.c32(_RECTANGLE))
+    right, down = b.divided(within, rows)
     upwards = b.compare("ne", b.op("arith.andi", [panel, b.c32(1)], b.i32), b.c32(0))
     last = b.sub(b.op("arith.divui", [run, rows], b.i32), b.c32(1))
     rectangle = b.op("arith.select", [upwards, b.sub(last, rectangle), rectangle], b.i32)
@@ -186,8 +181,3 @@ def _reordered(
     even = b.compare("eq", b.op("arith.remui", [run, rows], b.i32), b.c32(0))
     fits = b.op("arith.andi", [whole, even], b.i1)
     return b.op("arith.select", [fits, moved, number], b.i32)
-
-
-def _divided(b: Builder, value: Value, by: Value) -> Sequence[Value]:
-    """Quotient and rest."""
-    return [b.op(name, [value, by], b.i32) for name in ("arith.divui", "arith.remui")]

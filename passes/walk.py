@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
 from tileir.compiler.builder import Builder
@@ -117,6 +117,17 @@ def blocks_of(op: OpView | Operation) -> Iterator[Block]:
     """The blocks of an operation's regions."""
     for region in op.operation.regions:
         yield from region.blocks
+
+
+def uses_of(value: Value) -> list[tuple[OpView, int]]:
+    """Where a value is used so far, for `redirect`."""
+    return [(use.owner, use.operand_number) for use in value.uses]
+
+
+def redirect(uses: Iterable[tuple[OpView, int]], value: Value) -> None:
+    """Has these uses use `value` instead of what they used."""
+    for user, index in uses:
+        user.operation.operands[index] = value
 
 
 def replace_op(op: OpView, *values: Value) -> None:

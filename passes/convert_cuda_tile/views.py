@@ -238,11 +238,10 @@ def memory_attributes(c: Converter, op: OpView) -> dict:
 
 
 def access_attributes(c: Converter, tile: Access) -> dict:
-    flags = ", ".join("true" if flag else "false" for flag in tile.in_bounds)
     return {
         "alignment": c.builder.i64_attr(tile.alignment),
         "extent_multiple": c.builder.i64_attr(tile.extent_multiple),
-        "in_bounds": c.builder.attribute(f"array<i1: {flags}>"),
+        "in_bounds": c.builder.flags_attr(tile.in_bounds),
     }
 
 

@@ -11,15 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo
-from tileir.compiler.wgmma import ROWS, WARPS
+from tileir.compiler.wgmma import ROWS, ROWS_OF_WARP
 from tileir.ir import Attribute, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering
 from tileir.passes.convert_tile_gpu.vectors import pack
+from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp
 
 #: Rows and columns of a matrix of stmatrix.
 _MATRIX = 8
-#: Rows, or columns, that a warp has of an instruction's 64.
-_SHARE = ROWS // WARPS
 
 #: Row and column, from a thread's first element.
 Place = tuple[int, int]
@@ -71,17 +70,11 @@ class Slice(ABC):
         return pack(self.ctx, [self._at(*place) for place in places], self.tile.info.element)
 
     def _divide(self, value: Value, by: int) -> tuple[Value, Value]:
-        """Quotient and rest (i32)."""
-        b = self.ctx.builder
-        divisor = b.c32(by)
-        return (
-            b.op("arith.divui", [value, divisor], b.i32),
-            b.op("arith.remui", [value, divisor], b.i32),
-        )
+        return self.ctx.builder.divided(value, self.ctx.builder.c32(by))
 
     def _warp(self) -> Value:
         """The number of this warp in its warpgroup."""
-        return self._divide(self.ctx.warp, WARPS)[1]
+        return group_and_warp(self.ctx)[1]
 
     def _swizzled(self, row: Value, chunk: Value) -> Value:
         """Byte offset in a panel of a row's 16-byte chunk, for run-time rows and chunks."""
@@ -124,7 +117,8 @@ class _UprightSlice(Slice):
         ctx, b = self.ctx, self.ctx.builder
         matrix, low = self._divide(ctx.lane, _MATRIX)
         down = b.op("arith.andi", [matrix, b.c32(1)], b.i32)
-        row = b.add(b.add(low, b.mul(down, b.c32(_MATRIX))), b.mul(self._warp(), b.c32(_SHARE)))
+        share = b.mul(self._warp(), b.c32(ROWS_OF_WARP))
+        row = b.add(b.add(low, b.mul(down, b.c32(_MATRIX))), share)
         right = b.op("arith.shrui", [matrix, b.c32(1)], b.i32)
         for first in range(0, self.buffer.panel, 2 * _MATRIX):
             pairs = [
@@ -141,7 +135,7 @@ class _UprightSlice(Slice):
         group, quad = self._divide(ctx.lane, 4)
         chunk, second = self._divide(quad, 2)
         within = b.mul(second, b.c32(CHUNK_BYTES // 2))
-        warp = b.mul(self._warp(), b.c32(_SHARE))
+        warp = b.mul(self._warp(), b.c32(ROWS_OF_WARP))
         for column in range(0, self.buffer.panel, _MATRIX):
             for half in (0, _MATRIX):
                 row = b.add(b.add(group, b.c32(half)), warp)
@@ -166,7 +160,7 @@ class _TransposedSlice(Slice):
         down = b.op("arith.shrui", [matrix, b.c32(1)], b.i32)
         row = b.add(low, b.mul(down, b.c32(_MATRIX)))
         right = b.op("arith.andi", [matrix, b.c32(1)], b.i32)
-        chunk = b.add(right, b.mul(self._warp(), b.c32(_SHARE // _MATRIX)))
+        chunk = b.add(right, b.mul(self._warp(), b.c32(ROWS_OF_WARP // _MATRIX)))
         start = b.add(start, self._swizzled(row, chunk))
         for first in range(0, ROWS, 2 * _MATRIX):
             pairs = [
@@ -181,7 +175,7 @@ class _TransposedSlice(Slice):
         """One by one: a thread's neighbours lie in different rows."""
         ctx, b = self.ctx, self.ctx.builder
         group, quad = self._divide(ctx.lane, 4)
-        column = b.add(group, b.mul(self._warp(), b.c32(_SHARE)))
+        column = b.add(group, b.mul(self._warp(), b.c32(ROWS_OF_WARP)))
         panel, column = self._divide(column, self.buffer.panel)
         chunk, second = self._divide(column, 4)
         start = b.add(start, b.mul(panel, b.c32(self.buffer.panel_bytes)))

@@ -11,23 +11,19 @@ from abc import ABC, abstractmethod
 
 from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import tile_of
-from tileir.compiler.wgmma import WARPS, grid_of
+from tileir.compiler.wgmma import ROWS_OF_WARP, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.mma_operands import Matrices
 from tileir.passes.convert_tile_gpu.shared_memory import SharedAddress, load_elements
+from tileir.passes.convert_tile_gpu.slices import Place
 from tileir.passes.convert_tile_gpu.specialization import arrive, wait_for
 from tileir.passes.convert_tile_gpu.vectors import unpack
-from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
+from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
 #: Rows and columns of a matrix of ldmatrix.
 _MATRIX = 8
-#: Rows, or columns, that a warp has of an instruction's 64.
-_SHARE = 16
-
-#: Row and column, from a thread's first element.
-Place = tuple[int, int]
 
 
 @lowers("tile_gpu.take_tile")
@@ -119,8 +115,7 @@ class _MatrixPart(_Part):
         assert grid is not None and grid.columns == 1, "specialize-warps chooses such tiles"
         self.transposed = grid.transposed
         b = ctx.builder
-        warp = b.op("arith.remui", [ctx.warp, b.c32(WARPS)], b.i32)
-        share = b.mul(warp, b.c32(_SHARE))
+        share = b.mul(group_and_warp(ctx)[1], b.c32(ROWS_OF_WARP))
         row = b.mul(place_in_grid(ctx, grid)[0], b.c32(layout.shape[0] // grid.rows))
         if self.transposed:
             self.matrices = Matrices(ctx, buffer, 1, row, share)

@@ -16,7 +16,7 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.slices import Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
-from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
+from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
 #: Named barriers of the warpgroups start here; those below belong to more threads.
 _FIRST_BARRIER = 3
@@ -68,7 +68,7 @@ class _TensorStore:
         self.columns = self.tile.info.shape[1] // grid.columns
         #: Columns of a slice: of one panel, or of several.
         self.width = self.ring.shape[1] // grid.columns
-        group = b.op("arith.divui", [ctx.warp, b.c32(4)], b.i32)
+        group, _ = group_and_warp(ctx)
         groups = b.mul(ctx.replica, b.c32(ctx.num_warps // 4))
         self.barrier = b.add(b.add(group, groups), b.c32(_FIRST_BARRIER))
         #: Each replica has its share of the stages.

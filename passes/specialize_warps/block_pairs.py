@@ -20,7 +20,7 @@ from tileir.passes.analysis.launch_expressions import launch_expression
 from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
 from tileir.passes.specialize_warps.plan import Fetch, Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
-from tileir.passes.walk import computed_from, ops_of, recompute
+from tileir.passes.walk import computed_from, ops_of, recompute, redirect, uses_of
 from tileir.runtime.expressions import Expression
 from tileir.runtime.metadata import PROGRAM_GRID
 
@@ -116,13 +116,12 @@ def _take_neighbours(b: Builder, loop: TileLoop, rank: Value) -> None:
     loop.tiles.operands[0] = b.sub(lower, rank)
     last = b.sub(upper, b.c32(1))
     counter = loop.body.arguments[0]
-    uses = [(use.owner, use.operand_number) for use in counter.uses]
+    uses = uses_of(counter)
     with b.at(InsertionPoint.at_block_begin(loop.body)):
         tile = b.add(counter, rank)
         exists = b.compare("slt", tile, upper)
         place = b.op("arith.minsi", [tile, last], b.i32)
-    for user, index in uses:
-        user.operands[index] = place
+    redirect(uses, place)
     for kind in _STORES:
         for store in ops_of(loop.tiles, kind):
             _store_if(exists, store)

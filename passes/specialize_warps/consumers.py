@@ -28,6 +28,7 @@ class Consumers:
         self.left: list[Ring] = list(plan.rings)
         self.pairs = plan.pairs
         self.sources = {source.load.operation: source for source in plan.sources}
+        self.rounds_of_sources = plan.rounds_of_sources
         self.ping_pong = ping_pong
         #: With ping-pong: the rounds of a tile, which the other replica's tiles take too.
         self.skipped: Value | None = None
@@ -39,9 +40,8 @@ class Consumers:
         if self.ping_pong is not None:
             b.point = InsertionPoint(self.ping_pong.tiles)
             self.skipped = self.ping_pong.count_rounds(b)
-            epilogue = sum(len(source.rounds) for source in self.sources.values())
-            if epilogue:
-                self.skipped = b.add(self.skipped, b.c32(epilogue))
+            if self.rounds_of_sources:
+                self.skipped = b.add(self.skipped, b.c32(self.rounds_of_sources))
             before = b.mul(self.ping_pong.share_tiles(b), self.skipped)
             start = {ring: at.advance(b, ring, before) for ring, at in start.items()}
         self._block(block, start)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
-from tileir.ir import InsertionPoint, IntegerType, Operation, Type, Value
+from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.plan import Plan
 from tileir.passes.specialize_warps.tile_loop import TileLoop
@@ -57,7 +57,7 @@ class PingPong:
         second = b.compare("ne", replica, b.c32(0))
         # The first tile is replica 0's turn.
         b.create("tile_gpu.pass_turn", [b.op("arith.andi", [second, some], b.i1)])
-        mine = _resized(b, replica, step.type)
+        mine = b.zext_or_trunc(replica, step.type)
         self.tiles.operands[0] = b.add(lower, b.mul(mine, step))
         self.tiles.operands[2] = b.mul(step, b.constant(REPLICAS, step.type))
         self._take_turns(upper, step)
@@ -85,11 +85,4 @@ class PingPong:
         rounds = b.op("arith.divsi", [up, step], step.type)
         none = b.compare("sle", upper, lower)
         zero = b.constant(0, step.type)
-        return _resized(b, b.op("arith.select", [none, zero, rounds], step.type), b.i32)
-
-
-def _resized(b: Builder, value: Value, type_: Type) -> Value:
-    if value.type == type_:
-        return value
-    narrower = IntegerType(type_).width < IntegerType(value.type).width
-    return b.op("arith.trunci" if narrower else "arith.extui", [value], type_)
+        return b.zext_or_trunc(b.op("arith.select", [none, zero, rounds], step.type), b.i32)

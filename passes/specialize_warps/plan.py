@@ -135,8 +135,9 @@ class Plan:
         loads of a kernel whose blocks come in pairs, whether both need the same tile."""
         if not suits(kernel, target):
             return None
-        rings = _rings(kernel, shared_by_pairs or {})
-        if not any(_in_loop(ring) for ring in rings) or not _bring_all(rings, kernel):
+        loads = list(operand_loads(kernel))
+        rings = _rings(loads, shared_by_pairs or {})
+        if not any(_in_loop(ring) for ring in rings) or not _bring_all(rings, loads):
             return None
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
@@ -273,9 +274,9 @@ def suits(kernel: Operation, target: Target) -> bool:
     return bool(products) and all(keyword(op, "instruction", "") == "wgmma" for op in products)
 
 
-def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
+def _rings(loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
     rings: dict[tuple[Block, Operation], Ring] = {}
-    for load in operand_loads(kernel):
+    for load in loads:
         users = load.users
         if not users or not all(isinstance(user, tile_gpu.DotOp) for user in users):
             continue
@@ -295,15 +296,18 @@ def _rings(kernel: Operation, shared_by_pairs: Mapping[Operation, Value]) -> lis
     return list(rings.values())
 
 
-def _bring_all(rings: Sequence[Ring], kernel: Operation) -> bool:
+def fetched_loads(rings: Sequence[Ring]) -> set[Operation]:
+    """The loads that become fetches of some rings."""
+    return {fetch.load.load.operation for ring in rings for fetch in ring.fetches}
+
+
+def _bring_all(rings: Sequence[Ring], loads: Sequence[OperandLoad]) -> bool:
     """Whether all operands come through the rings that are loaded where some do. If the consumers
     had to copy the others, they would wait for both, and keep the places of copies in registers
     beside their accumulators: they do better copying all."""
-    blocks = {ring.block for ring in rings}
-    fetched = {fetch.load.load.operation for ring in rings for fetch in ring.fetches}
-    beside = (one.load.operation for one in operand_loads(kernel)
-              if one.to_shared.operation.block in blocks)  # fmt: skip
-    return all(load in fetched for load in beside)
+    blocks, fetched = {ring.block for ring in rings}, fetched_loads(rings)
+    beside = (load for load in loads if load.to_shared.operation.block in blocks)
+    return all(load.load.operation in fetched for load in beside)
 
 
 def _box(load: OperandLoad, parts: int) -> BufferInfo | None:

@@ -35,6 +35,11 @@ def numpy_type(element: str) -> np.dtype[Any]:
     return np.dtype(_NUMPY[element])
 
 
+def gemm_id(gemm: Gemm) -> str:
+    """What tests of a product are called by."""
+    return gemm.name
+
+
 def compiled(gemm: Gemm, launch: Launch = "managed") -> Program:
     return tileir.compile(gemm.text(), "sm_90a", launch=launch, isolate=False, cache=False)
 

@@ -10,6 +10,7 @@ from gemm_support import (
     Product,
     assert_fast,
     compiled,
+    gemm_id,
     numpy_type,
     simulate,
 )
@@ -42,10 +43,6 @@ LARGE = [
     Gemm(128, 256, 32, "tf32", "", "k"),
     Gemm(128, 256, 32, "f32", "", "k"),
 ]
-
-
-def gemm_id(gemm: Gemm) -> str:
-    return gemm.name
 
 
 def check(gemm: Gemm, launch, m: int, n: int, k: int) -> None:

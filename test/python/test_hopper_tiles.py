@@ -14,14 +14,10 @@ from gemm_support import (
     RaggedProduct,
     assert_fast,
     compiled,
+    gemm_id,
 )
 
 import tileir
-
-
-def tile_id(gemm: Gemm) -> str:
-    return gemm.name
-
 
 # ---- sizes that are no powers of two -------------------------------------------------------------
 
@@ -56,7 +52,7 @@ def test_extended_tiles_are_fast(gemm, groups, launch):
 
 
 @pytest.mark.parametrize("launch", ["managed", pytest.param("plain", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("gemm", [EXTENDED[i][0] for i in (0, 4, 6, 8)], ids=tile_id)
+@pytest.mark.parametrize("gemm", [EXTENDED[i][0] for i in (0, 4, 6, 8)], ids=gemm_id)
 def test_extended_tiles(gemm, launch):
     product = Product(gemm, gemm.bm + 16, gemm.bn + 16, 2 * gemm.bk + 16)
     program = compiled(gemm, launch)
@@ -111,7 +107,7 @@ BESIDE = [
 
 
 @pytest.mark.parametrize("launch", LAUNCHES)
-@pytest.mark.parametrize("gemm", BESIDE, ids=tile_id)
+@pytest.mark.parametrize("gemm", BESIDE, ids=gemm_id)
 def test_one_operand_of_two(gemm, launch):
     """Both are copied by the warps that multiply, which fits and does not spill."""
     program = compiled(gemm, launch)
@@ -171,7 +167,7 @@ def test_one_stage():
 
 
 @pytest.mark.parametrize(
-    "gemm", [Gemm(128, 256, 256, "bf16"), Gemm(256, 256, 256, "bf16")], ids=tile_id
+    "gemm", [Gemm(128, 256, 256, "bf16"), Gemm(256, 256, 256, "bf16")], ids=gemm_id
 )
 def test_deep_tiles_do_not_spill(gemm):
     assert_fast(compiled(gemm))
@@ -210,7 +206,7 @@ def test_too_much_shared_memory(gemm, needed, fitting):
         Gemm(192, 192, 64, "bf16", epilogue="bias_residual_gelu"),
         Gemm(128, 128, 64, "bf16", epilogue="bias_residual_gelu"),
     ],
-    ids=tile_id,
+    ids=gemm_id,
 )
 def test_epilogues_do_not_spill(gemm, launch):
     """They are computed slice by slice, as results leave. In plain launches, neither the search for
@@ -226,7 +222,7 @@ def test_epilogues_do_not_spill(gemm, launch):
         Gemm(64, 128, 64, "f16", epilogue="residual"),
         Gemm(192, 96, 64, "bf16", epilogue="bias_residual_relu"),
     ],
-    ids=tile_id,
+    ids=gemm_id,
 )
 def test_epilogues(gemm, launch):
     product = Product(gemm, gemm.bm + 16, gemm.bn + 48, 80)

@@ -14,6 +14,7 @@ from gemm_support import (
     RaggedGemm,
     RaggedProduct,
     compiled,
+    gemm_id,
     numpy_type,
     simulate,
 )
@@ -21,10 +22,6 @@ from gemm_support import (
 from tileir.passes.regroup_rounds import RegroupRounds
 
 FP8 = "f8E4M3FN"
-
-
-def gemm_id(gemm: Gemm) -> str:
-    return gemm.name
 
 
 def depths(gemm: Gemm) -> set[int]:

@@ -15,16 +15,13 @@ from gemm_support import (
     RaggedProduct,
     assert_fast,
     compiled,
+    gemm_id,
 )
 
 import tileir
 
 FP8 = "f8E4M3FN"
 SLOW_PLAIN = ["managed", pytest.param("plain", marks=pytest.mark.slow)]
-
-
-def gemm_id(gemm: Gemm) -> str:
-    return gemm.name
 
 
 #: Tiles of 64 columns, and the columns of the instructions that compute them transposed.

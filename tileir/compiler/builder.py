@@ -9,6 +9,7 @@ from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import (
     Attribute,
     Block,
+    DenseBoolArrayAttr,
     DenseElementsAttr,
     FloatAttr,
     FloatType,
@@ -123,6 +124,9 @@ class Builder:
     def i64_attr(self, value: int) -> IntegerAttr:
         return IntegerAttr.get(self.i64, value)
 
+    def flags_attr(self, flags: Sequence[bool]) -> Attribute:
+        return DenseBoolArrayAttr.get(list(flags), self.context)
+
     # ---- constants ---------------------------------------------------------------------------
 
     def constant(self, value: int | float | bool, type: Type) -> Value:
@@ -163,6 +167,21 @@ class Builder:
 
     def mul(self, a: Value, b: Value) -> Value:
         return self.op("arith.muli", [a, b], a.type)
+
+    def divided(self, value: Value, by: Value) -> tuple[Value, Value]:
+        """Quotient and rest, unsigned."""
+        operands = [value, by]
+        return (
+            self.op("arith.divui", operands, value.type),
+            self.op("arith.remui", operands, value.type),
+        )
+
+    def zext_or_trunc(self, value: Value, type: Type) -> Value:
+        """An unsigned integer in the type of another width."""
+        if value.type == type:
+            return value
+        narrower = IntegerType(type).width < IntegerType(value.type).width
+        return self.op("arith.trunci" if narrower else "arith.extui", [value], type)
 
     def advance(self, pointer: Value, elements: Value, element_bytes: int) -> Value:
         """pointer + elements * element_bytes."""

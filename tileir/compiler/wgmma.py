@@ -25,6 +25,8 @@ _REGISTER_BYTES = 4
 #: Warps and threads of a warpgroup.
 WARPS = 4
 THREADS = 32 * WARPS
+#: Rows of an instruction's 64 that each of the warps has.
+ROWS_OF_WARP = ROWS // WARPS
 _LARGEST_N = 256
 #: Accumulators that a thread holds without spilling, by the number of warpgroups that share the
 #: registers of a multiprocessor with a producer. Four would leave too few to either.
