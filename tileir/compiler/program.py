@@ -146,10 +146,12 @@ def compile_here(
 ) -> Program:
     """Compiles a module in this process, LLVM's part in the worker unless `isolate` is false."""
     from tileir.compiler.build import build
+    from tileir.compiler.toolchain import start_assembler
 
     worker = shared_worker()
     if isolate:
         worker.start()  # gets ready while we lower
+    start_assembler(options.target, options.opt_level, ptxas)
 
     def to_ptx(nvvm: bytes) -> str:
         return worker.run("ptx", nvvm) if isolate else run_here("ptx", nvvm)

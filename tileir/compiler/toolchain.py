@@ -12,6 +12,7 @@ libdevice needs no search: the MLIR package contains it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -24,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tileir import trace
+from tileir.compiler import standby
 from tileir.compiler.allocations import large_allocations
 from tileir.compiler.effort import effort_of
 from tileir.errors import ToolError
@@ -53,27 +55,16 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _run(
-    command: Sequence[str | Path], meanwhile: Callable[[], object] = lambda: None
-) -> subprocess.CompletedProcess[str]:
-    """Runs a tool to its end, and `meanwhile` here. Raises ToolError if the file is no program for
-    this machine."""
-    pipe = subprocess.PIPE
-    environment = large_allocations(os.environ)
+def _run(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+    """Runs a tool to its end. Raises ToolError if the file is no program for this machine."""
     try:
-        tool = subprocess.Popen(
-            command, stdout=pipe, stderr=pipe, text=True, errors="replace", env=environment
-        )
+        return subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as error:
-        raise ToolError(f"cannot run {command[0]}: {error.strerror}") from None
-    with tool:
-        try:
-            meanwhile()
-            said, complained = tool.communicate()
-        except BaseException:
-            tool.kill()
-            raise
-    return subprocess.CompletedProcess(command, tool.returncode, said, complained)
+        raise _no_program(command[0], error) from None
+
+
+def _no_program(tool: str | Path, error: OSError) -> ToolError:
+    return ToolError(f"cannot run {tool}: {error.strerror}")
 
 
 def _candidates(name: str) -> Iterator[Path]:
@@ -115,8 +106,19 @@ class Assembly:
     messages: tuple[str, ...]
 
 
+#: What a cubin begins with.
+_ELF = b"\x7fELF"
 #: Static shared memory beyond 48 KiB, which ptxas refuses before sm_90 unless told so.
 _OPTIONS = ("--enable-extended-smem=true",)
+
+
+def start_assembler(target: str, opt_level: int, ptxas: str | None = None) -> None:
+    """Starts the ptxas that `assemble` will want, if there is one and none waits, while the PTX is
+    made."""
+    with contextlib.suppress(ToolError):
+        standby.assembler.start(
+            _command(find_tool("ptxas", ptxas), target, opt_level), _environment()
+        )
 
 
 def assemble(
@@ -128,20 +130,35 @@ def assemble(
 ) -> Assembly:
     """Assembles PTX for `target`, and runs `meanwhile` in this process, which only waits. Raises
     ToolError with the message, path and version of ptxas."""
-    tool = find_tool("ptxas", ptxas)
-    with tempfile.TemporaryDirectory(prefix="tileir-") as folder:
-        source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        options = [*effort_of(opt_level).ptxas, *_OPTIONS]
-        command = [tool, f"-arch={target}", "-v", *options, source, "-o", output]
-        with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
-            done = _run(command, meanwhile)
-        if done.returncode or not output.exists():
-            first = (done.stderr or done.stdout).strip().splitlines()[:5]
-            reason = f"{tool} ({tool_version(tool)}) failed for {target}: {'; '.join(first)}"
-            raise ToolError(reason, remedy="use a ptxas of CUDA 13.0 or newer (TILEIR_PTXAS)")
-        report = done.stderr + done.stdout
-        return Assembly(output.read_bytes(), dict(_reports(report)), tuple(_messages(report)))
+    path = find_tool("ptxas", ptxas)
+    command, environment = _command(path, target, opt_level), _environment()
+    with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
+        try:
+            tool = standby.assembler.take(command, environment)
+        except OSError as error:
+            raise _no_program(path, error) from None
+        with tool:
+            tool.feed(ptx.encode())
+            standby.assembler.start(command, environment)  # for the next compilation
+            meanwhile()
+            code, cubin, report = tool.result()
+    if code or not cubin.startswith(_ELF):
+        first = (report or cubin.decode(errors="replace")).strip().splitlines()[:5]
+        reason = "; ".join(first) or f"exit code {code}"
+        raise ToolError(
+            f"{path} ({tool_version(path)}) failed for {target}: {reason}",
+            remedy="use a ptxas of CUDA 13.0 or newer (TILEIR_PTXAS)",
+        )
+    return Assembly(cubin, dict(_reports(report)), tuple(_messages(report)))
+
+
+def _command(tool: Path, target: str, opt_level: int) -> list[str]:
+    options = [*effort_of(opt_level).ptxas, *_OPTIONS]
+    return [str(tool), f"-arch={target}", "-v", *options, "/dev/stdin", "-o", "/dev/stdout"]
+
+
+def _environment() -> dict[str, str]:
+    return large_allocations(os.environ)
 
 
 @functools.cache

@@ -141,9 +141,11 @@ def _compile(
 ) -> tuple[dict[str, Any], bytes]:
     from tileir.compiler.build import build
     from tileir.compiler.pipeline import Options
+    from tileir.compiler.toolchain import start_assembler
     from tileir.source import parse
 
     options = Options(**header["options"])
+    start_assembler(options.target, options.opt_level, header["ptxas"])
     output = build(parse(payload, name=header["name"]), options, to_ptx)
     return assembled(output, options, header["ptxas"]).pack()
 
