@@ -200,13 +200,21 @@ def TileGPU_TmaStoreWaitOp : TileGPU_Op<"tma_store_wait", [MemoryEffects<[MemRea
 def TileGPU_MbarrierInitOp : TileGPU_Op<"mbarrier_init"> {
   let summary = "make barriers of each stage, to complete after `count` arrivals";
   let description = [{
-    The thread that runs `producer` makes them; others may use them among
-    `consumers`, or after a barrier.
+    A thread of a warp that has nothing else to do makes them. `producer` may use
+    them after `mbarrier_ready`, others among `consumers`, or after a barrier.
     Example: `tile_gpu.mbarrier_init %b, %count : !tile_gpu.buffer<1xi64, stages = 4>`
   }];
   let arguments = (ins Arg<TileGPU_Buffer, "", [MemWrite]>:$barrier, I32:$count);
   let assemblyFormat = "$barrier `,` $count attr-dict `:` qualified(type($barrier))";
   let hasVerifier = 1;
+}
+
+def TileGPU_MbarrierReadyOp : TileGPU_Op<"mbarrier_ready", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "let `producer` use the barriers that have been made";
+  let description = [{
+    Stands once, after all `mbarrier_init`. `producer` waits for it when it starts.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def TileGPU_MbarrierExpectOp : TileGPU_Op<"mbarrier_expect"> {

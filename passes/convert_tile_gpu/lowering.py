@@ -235,6 +235,11 @@ class Lowering:
         """The first of the warps that tiles are not divided among; 0 if there is none."""
         return self.block_warps - PRODUCER_WARPS if self.block_warps > self.num_warps else 0
 
+    @property
+    def preparing_warp(self) -> int:
+        """The warp that prepares what the producer uses, while that computes what to fetch."""
+        return self.first_producer + 1 if self.block_warps > self.num_warps else 0
+
     def barrier(self) -> None:
         """Waits for all threads that run this code."""
         b = self.builder

@@ -11,6 +11,8 @@ from tileir.passes.convert_tile_gpu.shared_memory import address
 #: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
 #: warpgroup (`tensor_stores`), and of each replica's turn.
 _START_BARRIER = 15
+#: Where the producer's warp meets the one that has made barriers.
+_READY_BARRIER = 14
 _CONSUMER_BARRIER = 1
 _TURN_BARRIER = 8
 #: Labels are local to the braces. A failed attempt has already waited for a while.
@@ -30,6 +32,8 @@ def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
     with b.at(b.block(branch.regions[0])):
         ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", everyone, None, True)
         _set_registers(ctx, "decrease", fewer)
+        with ctx.only_if(b.compare("eq", ctx.warp, b.c32(consumer_warps))):
+            _sync(ctx, _ready(ctx))
         first = b.compare("eq", ctx.thread, b.c32(32 * consumer_warps))
         with ctx.only_if(first):
             for inner in op.producer.blocks[0]:
@@ -42,6 +46,10 @@ def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
             for inner in op.consumers.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
+
+
+def _ready(ctx: Lowering) -> list[Value]:
+    return [ctx.builder.c32(_READY_BARRIER), ctx.builder.c32(2 * 32)]
 
 
 def _sync(ctx: Lowering, barrier: list[Value]) -> None:
@@ -127,12 +135,18 @@ def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
     """The fence shows them to asynchronous copies too."""
     b, barriers = ctx.builder, ctx.buffers[op.barrier]
     first = address(ctx, barriers)
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.preparing_warp))):
         count = ctx.scalar(op.count)
         for stage in range(barriers.info.stages):
             place = b.add(first, b.c32(stage * barriers.info.stage_bytes))
             b.create("nvvm.mbarrier.init", [_pointer(ctx, place), count])
         b.create("nvvm.fence.mbarrier.init")
+
+
+@lowers("tile_gpu.mbarrier_ready")
+def _mbarrier_ready(ctx: Lowering, op: OpView) -> None:
+    with ctx.only_if(ctx.builder.compare("eq", ctx.warp, ctx.builder.c32(ctx.preparing_warp))):
+        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", _ready(ctx), None, True)
 
 
 def _pointer(ctx: Lowering, place: Value) -> Value:

@@ -25,8 +25,7 @@ _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def _searches(ctx: Lowering) -> Value:
-    """Whether this is the warp that looks maps up: the last, of which the producer is not one,
-    since that makes barriers meanwhile."""
+    """Whether this is the warp that looks maps up: the last, while others make barriers."""
     return ctx.builder.compare("eq", ctx.warp, ctx.builder.c32(ctx.block_warps - 1))
 
 
@@ -71,7 +70,7 @@ def _release_map_slot(ctx: Lowering, op: tile_gpu.ReleaseMapSlotOp) -> None:
 @lowers("tile_gpu.prefetch_map")
 def _prefetch_map(ctx: Lowering, op: tile_gpu.PrefetchMapOp) -> None:
     b = ctx.builder
-    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.first_producer))):
+    with ctx.only_if(b.compare("eq", ctx.thread, b.c32(32 * ctx.preparing_warp))):
         ctx.asm("prefetch.tensormap [$0];", "l,~{memory}", [ctx.scalar(op.map)], None, True)
 
 

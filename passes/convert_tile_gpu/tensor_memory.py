@@ -56,8 +56,8 @@ def _tma_load(ctx: Lowering, op: tile_gpu.TmaLoadOp) -> None:
         "operandSegmentSizes": b.attribute(f"array<i32: {', '.join(map(str, counts))}>"),
     }
     for corner, offset in places:
-        place = b.op("llvm.inttoptr", [b.add(base, b.c32(offset)) if offset else base], shared)
-        target = b.op("llvm.addrspacecast", [place], cluster)
+        # (A cast from the block's to the cluster's space would go by way of a generic address.)
+        target = b.op("llvm.inttoptr", [b.add(base, b.c32(offset)) if offset else base], cluster)
         where = coordinates(ctx, starts, corner, box.order)
         b.create(
             "nvvm.cp.async.bulk.tensor.shared.cluster.global",

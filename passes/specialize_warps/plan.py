@@ -12,7 +12,7 @@ from tileir.compiler.ir_util import defining_block, defining_op, keyword, parent
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
 from tileir.dialects import tile_gpu
-from tileir.ir import Block, Operation, OpView, Value
+from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
@@ -208,16 +208,20 @@ class Plan:
         return sum(len(source.rounds) for source in self.sources)
 
     def allocate(self, b: Builder, replicas: int) -> None:
-        """Makes the rings, their barriers, and the maps, before the specialised part, for so many
-        sets of consumers."""
+        """Makes the rings and the maps, before the specialised part, for so many sets of consumers,
+        and first of all the barriers of the rings."""
+        first = InsertionPoint.at_block_begin(self.kernel.regions[0].blocks[0])
+        with b.at(first):
+            for ring in self.rings:
+                ring.full = self._barriers(b, ring, b.c32(1))
+                ring.empty = self._barriers(b, ring, self._consumers(b))
+            b.create("tile_gpu.mbarrier_ready")
         for ring in self.rings:
             for fetch in ring.fetches:
                 fetch.rows = _rows(b, fetch)
                 fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch), fetch.rows)
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = _alloc(b, info)
-            ring.full = self._barriers(b, ring, b.c32(1))
-            ring.empty = self._barriers(b, ring, self._consumers(b))
         for store in self.stores:
             store.allocate(b, replicas)
         for source in self.sources:

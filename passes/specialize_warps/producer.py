@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, Operation, OpView, Value
+from tileir.passes.specialize_warps.divisions import Divisions
 from tileir.passes.specialize_warps.plan import Fetch, Plan, Ring, rings_inside
 from tileir.passes.specialize_warps.rings import (
     Position,
@@ -30,6 +31,7 @@ class Producer:
         self.known: dict[Value, Value] = {}
         self.policies: dict[Fetch, Value] = {}
         self.bytes: dict[Ring, Value] = {}
+        self.divisions = Divisions(b)
 
     def fill(self, block: Block, body: Block) -> None:
         with self.b.at(block):
@@ -67,9 +69,15 @@ class Producer:
         return self.known.get(old, old)
 
     def _clone(self, op: OpView) -> None:
+        operands = [self._value(operand) for operand in op.operation.operands]
+        if len(operands) == 2:
+            quotient = self.divisions.build(op.operation, *operands)
+            if quotient is not None:
+                self.known[op.operation.results[0]] = quotient
+                return
         clone = op.operation.clone(ip=self.b.point)
-        for i, operand in enumerate(op.operation.operands):
-            clone.operands[i] = self._value(operand)
+        for i, operand in enumerate(operands):
+            clone.operands[i] = operand
         self.known.update(zip(op.operation.results, clone.results, strict=True))
 
     def _fetch(self, ring: Ring, at: Position) -> Position:

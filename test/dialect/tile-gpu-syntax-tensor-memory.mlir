@@ -53,6 +53,8 @@ func.func @copies(%map: !box, %i: i64, %s: i32, %stage: !stage, %full: !barrier,
 func.func @barriers(%all: !barriers, %one: !barrier, %parity: i32, %n: i32, %c: i1) {
   // CHECK: tile_gpu.mbarrier_init %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64, stages = 4>
   tile_gpu.mbarrier_init %all, %n : !barriers
+  // CHECK: tile_gpu.mbarrier_ready
+  tile_gpu.mbarrier_ready
   // CHECK: tile_gpu.mbarrier_expect %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64>
   tile_gpu.mbarrier_expect %one, %n : !barrier
   // CHECK: tile_gpu.mbarrier_wait %{{.*}}, %{{.*}} : !tile_gpu.buffer<1xi64>

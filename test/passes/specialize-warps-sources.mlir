@@ -17,10 +17,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %zero = arith.constant dense<0.0> : !acc
-      // CHECK: %[[A:.*]] = tile_gpu.alloc : !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = [[STAGES:.*]]>
-      // CHECK: %[[B:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES]]>
-      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
+      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES:.*]]>
       // CHECK: %[[EMPTY:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
+      // CHECK: %[[A:.*]] = tile_gpu.alloc : !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = [[STAGES]]>
+      // CHECK: %[[B:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES]]>
       // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[R]] sizes[%[[S]], %[[S]]] {{.*}} : !tile_gpu.tensor_map<128x64xf16, swizzle = 128>
       // CHECK: producer {
       // CHECK: %[[END:.*]]:2 = scf.for

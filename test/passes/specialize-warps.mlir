@@ -8,23 +8,24 @@ module attributes {tile_gpu.target = "sm_90a"} {
     // CHECK-LABEL: gpu.func @cooperative
     // CHECK-SAME: (%[[P:[^:]*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[Z:[^:]*]]: i64, %[[S:[^:]*]]: i64, %[[N:[^:]*]]: i32)
     gpu.func @cooperative(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
-      %one = arith.constant 1 : i64
-      %c0 = arith.constant 0 : i32
-      %c1 = arith.constant 1 : i32
-      %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
-      // Boxes are as wide as a panel. What is full has been expected once, what is empty was given
-      // back by four warps.
-      // They have no more rows than the tensor, but whole groups of eight.
-      // CHECK: %[[SOME:.*]] = arith.maxsi
-      // CHECK: %[[ROWS:.*]] = arith.minsi %[[SOME]],
-      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] rows %[[ROWS]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
-      // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES:[0-9]+]]>
+      // Barriers come first. What is full has been expected once, what is empty was given back by four
+      // warps.
       // CHECK: %[[ONCE:.*]] = arith.constant 1 : i32
-      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
+      // CHECK: %[[FULL:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES:[0-9]+]]>
       // CHECK: tile_gpu.mbarrier_init %[[FULL]], %[[ONCE]]
       // CHECK: %[[WARPS:.*]] = arith.constant 4 : i32
       // CHECK: %[[EMPTY:.*]] = tile_gpu.alloc : !tile_gpu.buffer<1xi64, stages = [[STAGES]]>
       // CHECK: tile_gpu.mbarrier_init %[[EMPTY]], %[[WARPS]]
+      // CHECK-NEXT: tile_gpu.mbarrier_ready
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      // Boxes are as wide as a panel. They have no more rows than the tensor, but whole groups of eight.
+      // CHECK: %[[SOME:.*]] = arith.maxsi
+      // CHECK: %[[ROWS:.*]] = arith.minsi %[[SOME]],
+      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[P]] sizes[%[[S]], %[[S]]] strides[%[[S]], %{{.*}}] rows %[[ROWS]] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      // CHECK: %[[RING:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = [[STAGES]]>
       // CHECK-NOT: barrier
       // CHECK: tile_gpu.specialize producer {
       // CHECK: %[[HIS:.*]] = arith.constant 16384 : i32

@@ -22,6 +22,11 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NEXT: nvvm.fence.mbarrier.init
       // CHECK-NEXT: }
       tile_gpu.mbarrier_init %b, %n : !barriers
+      // The warp that has made them tells the producer's.
+      // CHECK: arith.cmpi eq, %{{.*}}
+      // CHECK-NEXT: scf.if
+      // CHECK: llvm.inline_asm {{.*}}bar.arrive $0, $1;
+      tile_gpu.mbarrier_ready
       // CHECK: %[[STAGE_BYTES:.*]] = arith.constant 8 : i32
       // CHECK: arith.muli %[[I]], %[[STAGE_BYTES]]
       %s = tile_gpu.stage %b[%i] : !barriers -> !barrier

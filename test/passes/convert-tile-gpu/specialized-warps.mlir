@@ -15,6 +15,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NEXT: scf.if %[[PRODUCES]] {
       // It starts without waiting for the consumers, which wait for what it has made before.
       // CHECK: llvm.inline_asm {{.*}}"bar.arrive $0, $1;"
+      // Its first warp waits for the one that has made barriers.
+      // CHECK: arith.cmpi eq, %[[WARP]],
+      // CHECK-NEXT: scf.if
+      // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
       // CHECK: %[[FIRST:.*]] = arith.constant 128 : i32
       // CHECK-NEXT: arith.cmpi eq, %[[THREAD]], %[[FIRST]]
       // CHECK-NEXT: scf.if

@@ -1,0 +1,53 @@
+"""Divisions that are mostly none.
+
+The producer's first fetch, which a launch waits for, waits for the place of a tile, and that for
+two or three divisions of some 130 cycles each: of the block's number by that of a group's tiles,
+say. Where there is one group, the dividend is below the divisor, and the quotient known to be 0.
+"""
+
+from __future__ import annotations
+
+from tileir.compiler.builder import Builder
+from tileir.compiler.ir_util import defining_op
+from tileir.ir import Block, Operation, Value
+
+_QUOTIENTS = ("arith.divsi", "arith.divui")
+_REMAINDERS = ("arith.remsi", "arith.remui")
+
+
+class Divisions:
+    """Builds divisions that branch around themselves."""
+
+    def __init__(self, b: Builder) -> None:
+        self._b = b
+        #: By operation, operands and block.
+        self._known: dict[tuple[str, Value, Value, Block], Value] = {}
+
+    def build(self, old: Operation, dividend: Value, divisor: Value) -> Value | None:
+        """What `old` gives for these operands; None if it is no division, or one by a constant,
+        which needs no branch."""
+        is_remainder = old.name in _REMAINDERS
+        by = defining_op(divisor)
+        if not (is_remainder or old.name in _QUOTIENTS) or (
+            by is not None and by.operation.name == "arith.constant"
+        ):
+            return None
+        quotient = self._quotient(f"arith.div{old.name[-2:]}", dividend, divisor)
+        return self._b.sub(dividend, self._b.mul(quotient, divisor)) if is_remainder else quotient
+
+    def _quotient(self, name: str, dividend: Value, divisor: Value) -> Value:
+        b = self._b
+        key = (name, dividend, divisor, b.point.block)
+        if key in self._known:
+            return self._known[key]
+        zero = b.constant(0, dividend.type)
+        below = b.compare("slt" if name.endswith("si") else "ult", dividend, divisor)
+        if name.endswith("si"):
+            below = b.op("arith.andi", [below, b.compare("sge", dividend, zero)], b.i1)
+        branch = b.create("scf.if", [below], [dividend.type], regions=2)
+        with b.at(b.block(branch.regions[0])):
+            b.create("scf.yield", [zero])
+        with b.at(b.block(branch.regions[1])):
+            b.create("scf.yield", [b.op(name, [dividend, divisor], dividend.type)])
+        self._known[key] = branch.results[0]
+        return branch.results[0]
