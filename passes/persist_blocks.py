@@ -110,10 +110,21 @@ def _plain_grid(b: Builder, neighbours: int) -> _Grid:
     first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
     # Most end here, before two divisions.
     b.create("tile_gpu.exit_if", [b.compare("uge", first, room)])
-    rounds = b.op("arith.ceildivui", [count, room], b.i32)
-    workers = b.op("arith.ceildivui", [count, rounds], b.i32)
+    workers = _workers(b, count, room)
     b.create("tile_gpu.exit_if", [b.compare("uge", first, workers)])
     return _Grid(extents, count, first, workers)
+
+
+def _workers(b: Builder, count: Value, room: Value) -> Value:
+    """All, without a division, where there is room for all of a grid; else so few that all do the
+    same number of rounds."""
+    branch = b.create("scf.if", [b.compare("ule", count, room)], [b.i32], regions=2)
+    with b.at(b.block(branch.regions[0])):
+        b.create("scf.yield", [count])
+    with b.at(b.block(branch.regions[1])):
+        rounds = b.op("arith.ceildivui", [count, room], b.i32)
+        b.create("scf.yield", [b.op("arith.ceildivui", [count, rounds], b.i32)])
+    return branch.results[0]
 
 
 def _special(b: Builder, name: str) -> Value:

@@ -411,9 +411,12 @@ class _Slice:
         op = defining_op(value)
         if op is None:
             self._need_argument(value)
+        elif _is_choice(op.operation):
+            for operand in _inputs(op.operation):
+                self._need(operand)
         elif op.operation.name in _CONTROL:
             self._need_result(op.operation, list(op.operation.results).index(value))
-        elif op.operation.name.startswith(_PURE) and not op.operation.regions:
+        elif _is_pure(op.operation):
             for operand in op.operation.operands:
                 self._need(operand)
         else:
@@ -455,12 +458,31 @@ def _shared(kernel: Operation, needed: set[Value]) -> set[Operation]:
     for op in body:
         results = list(op.operation.results)
         is_needed = isinstance(op, tile_gpu.ExitIfOp) or any(r in needed for r in results)
-        if op.operation.name in _CONTROL or not is_needed:
+        if not is_needed or (op.operation.name in _CONTROL and not _is_choice(op.operation)):
             continue
-        if all(operand in known for operand in op.operation.operands):
+        if all(operand in known for operand in _inputs(op.operation)):
             known.update(results)
             shared.add(op.operation)
     return shared
+
+
+def _is_pure(op: Operation) -> bool:
+    return op.name.startswith(_PURE) and not op.regions
+
+
+def _is_choice(op: Operation) -> bool:
+    """Whether this is a branch at the top of the kernel that only computes scalars."""
+    if op.name != "scf.if" or parent_of(op).name != "gpu.func":
+        return False
+    inner = [inside.operation for region in op.regions for inside in region.blocks[0]]
+    return all(_is_pure(inside) or inside.name == "scf.yield" for inside in inner)
+
+
+def _inputs(op: Operation) -> list[Value]:
+    """The operands of an operation and of those inside it, as far as they come from outside."""
+    inner = [inside.operation for region in op.regions for inside in region.blocks[0]]
+    own = {result for inside in inner for result in inside.results}
+    return [v for user in (op, *inner) for v in user.operands if v not in own]
 
 
 def _describable(rings: list[Ring], sources: list[Source], shared: set[Operation]) -> bool:

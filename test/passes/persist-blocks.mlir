@@ -19,8 +19,13 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // Most end before the divisions.
       // CHECK: %[[FAR:.*]] = arith.cmpi uge, %[[FIRST:.*]], %[[PLACES]]
       // CHECK-NEXT: tile_gpu.exit_if %[[FAR]]
+      // A grid for which there is room needs none.
+      // CHECK: %[[FITS:.*]] = arith.cmpi ule, %[[COUNT]], %[[PLACES]]
+      // CHECK-NEXT: %[[WORKERS:.*]] = scf.if %[[FITS]] -> (i32) {
+      // CHECK-NEXT: scf.yield %[[COUNT]]
       // CHECK: %[[ROUNDS:.*]] = arith.ceildivui %[[COUNT]], %[[PLACES]]
-      // CHECK: %[[WORKERS:.*]] = arith.ceildivui %[[COUNT]], %[[ROUNDS]]
+      // CHECK: %[[FEWER:.*]] = arith.ceildivui %[[COUNT]], %[[ROUNDS]]
+      // CHECK: scf.yield %[[FEWER]]
       // CHECK: %[[BEYOND:.*]] = arith.cmpi uge, %[[FIRST]], %[[WORKERS]]
       // CHECK: tile_gpu.exit_if %[[BEYOND]]
       // CHECK: scf.for %[[BLOCK:.*]] = %[[FIRST]] to %[[COUNT]] step %[[WORKERS]]
