@@ -8,7 +8,7 @@ buffer becomes a `SharedBuffer`, a place in the block's shared memory.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,7 @@ class SharedBuffer:
 #: quadratic), for a kernel that keeps its tiles in local memory anyway.
 _MOST_OPERATIONS = 60_000
 _PLACE = (
-    "thread", "warp", "replica", "num_replicas", "_barrier", "_coordinates", "_prologue_end",
+    "thread", "warp", "replica", "num_replicas", "_barrier", "_remembered", "_prologue_end",
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ class Lowering:
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}
-        self._coordinates: dict[tuple, Value] = {}
+        self._remembered: dict[Hashable, Value] = {}
         b = builder
         self.thread = b.op("nvvm.read.ptx.sreg.tid.x", [], b.i32)
         self.lane = b.op("arith.andi", [self.thread, b.c32(31)], b.i32)
@@ -199,6 +199,12 @@ class Lowering:
 
     # ---- this thread -------------------------------------------------------------------------
 
+    def remembered(self, key: Hashable, build: Callable[[], Value]) -> Value:
+        """A value of this thread, built once, in the prologue."""
+        if key not in self._remembered:
+            self._remembered[key] = self.in_prologue(build)
+        return self._remembered[key]
+
     def in_prologue(self, build: Callable[[], Value]) -> Value:
         """A value built at the start of the kernel, where it dominates everything."""
         with self.builder.at(InsertionPoint(self._prologue_end)):
@@ -223,7 +229,7 @@ class Lowering:
             threads = b.c32(32 * self.num_warps)
             self.thread = b.op("arith.remui", [self.thread, threads], b.i32)
         self._barrier = b.add(self.replica, b.c32(first_barrier))
-        self._coordinates, self._prologue_end = {}, self._anchor()
+        self._remembered, self._prologue_end = {}, self._anchor()
         try:
             yield
         finally:
@@ -266,10 +272,7 @@ class Lowering:
             for owner in (Owner.LANE, Owner.WARP)
             for digit, weight in layout.weighted(dim, owner)
         ]
-        key = tuple(digits)
-        if key not in self._coordinates:
-            self._coordinates[key] = self.in_prologue(lambda: self._coordinate(digits))
-        return self._coordinates[key]
+        return self.remembered(tuple(digits), lambda: self._coordinate(digits))
 
     def _coordinate(self, digits: Sequence[tuple[Digit, int]]) -> Value:
         b, total = self.builder, None
@@ -300,9 +303,7 @@ class Lowering:
         ]
         if not free:
             return None
-        if key not in self._coordinates:
-            self._coordinates[key] = self.in_prologue(lambda: self._all_zero(free))
-        return self._coordinates[key]
+        return self.remembered(key, lambda: self._all_zero(free))
 
     def _all_zero(self, digits: Sequence[Digit]) -> Value:
         b, result = self.builder, None

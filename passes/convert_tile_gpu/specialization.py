@@ -7,6 +7,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
+from tileir.passes.convert_tile_gpu.warpgroups import same_in_warp
 
 #: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
 #: warpgroup (`tensor_stores`), and of each replica's turn.
@@ -76,22 +77,14 @@ def _exit_if(ctx: Lowering, op: tile_gpu.ExitIfOp) -> None:
 
 @lowers("tile_gpu.first_lane")
 def _first_lane(ctx: Lowering, op: tile_gpu.FirstLaneOp) -> None:
-    """A shuffle stays where it is, and so does what it shuffles."""
     b, value = ctx.builder, ctx.scalar(op.operand)
     if value.type == b.i32:
-        ctx.set(op, [_shuffled(ctx, value)])
+        ctx.set(op, [same_in_warp(ctx, value)])
         return
     high = b.op("arith.shrui", [value, b.c64(32)], b.i64)
-    halves = [_shuffled(ctx, b.op("arith.trunci", [half], b.i32)) for half in (value, high)]
+    halves = [same_in_warp(ctx, b.op("arith.trunci", [half], b.i32)) for half in (value, high)]
     low, high = (b.op("arith.extui", [half], b.i64) for half in halves)
     ctx.set(op, [b.op("arith.ori", [low, b.op("arith.shli", [high, b.c64(32)], b.i64)], b.i64)])
-
-
-def _shuffled(ctx: Lowering, value: Value) -> Value:
-    b = ctx.builder
-    attributes = {"kind": b.attribute("#nvvm<shfl_kind idx>")}
-    operands = [b.c32(-1), value, b.c32(0), b.c32(31)]
-    return b.op("nvvm.shfl.sync", operands, b.i32, attributes)
 
 
 @lowers("tile_gpu.replica")

@@ -14,6 +14,24 @@ def group_and_warp(ctx: Lowering) -> tuple[Value, Value]:
 
 def place_in_grid(ctx: Lowering, grid: WarpgroupGrid) -> tuple[Value, Value]:
     """Row and column of this warpgroup in a grid (i32)."""
-    group, _ = group_and_warp(ctx)
-    beside, stacked = ctx.builder.divided(group, ctx.builder.c32(grid.stacked))
+    b = ctx.builder
+    stacked, beside = b.c32(0), b.c32(0)
+    if grid.rows * grid.columns > 1:
+        group = ctx.remembered("warpgroup", lambda: same_in_warp(ctx, group_and_warp(ctx)[0]))
+        if grid.stacked == 1:
+            beside = group
+        elif grid.stacked == grid.rows * grid.columns:
+            stacked = group
+        else:
+            beside, stacked = b.divided(group, b.c32(grid.stacked))
     return (beside, stacked) if grid.transposed else (stacked, beside)
+
+
+def same_in_warp(ctx: Lowering, value: Value) -> Value:
+    """A value (i32) that is the same for all threads of a warp, so that ptxas knows it, too, and
+    keeps what is computed from it in registers that a warp shares. A shuffle stays where it is,
+    and so does what it shuffles."""
+    b = ctx.builder
+    attributes = {"kind": b.attribute("#nvvm<shfl_kind idx>")}
+    operands = [b.c32(-1), value, b.c32(0), b.c32(31)]
+    return b.op("nvvm.shfl.sync", operands, b.i32, attributes)
