@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from gemm_support import (
@@ -63,6 +65,18 @@ def test_narrow_types(gemm, launch):
 def test_promoted(gemm):
     assert "promoted" in compiled(gemm).stage("tile_gpu")
     check(gemm, "managed", gemm.bm + 32, gemm.bn, 2 * gemm.bk + 16)
+
+
+@pytest.mark.parametrize(
+    "gemm", [Gemm(128, 256, 64, "bf16"), Gemm(128, 192, 128, FP8, "bf16", "k", promote=True)],
+    ids=gemm_id,
+)  # fmt: skip
+def test_descriptors_are_uniform(gemm):
+    """The instructions of a round follow each other at once: none waits until a value goes from
+    the registers of threads to those that a warp shares."""
+    _, *between, _ = re.split("[HQ]GMMA", compiled(gemm).stage("sass"))
+    assert len(between) == 3
+    assert not any("R2UR" in code for code in between)
 
 
 def test_sums_of_8_bit_floats_are_promoted_unless_fast():
