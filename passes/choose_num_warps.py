@@ -33,8 +33,12 @@ PRODUCER_WARPS = 4
 _ACCUMULATORS_PER_THREAD = 64
 #: Accumulator elements beyond which a thread has no registers left for its operands.
 _MOST_ACCUMULATORS = 128
-#: Elements of one tile that a thread holds comfortably beside a few others.
-_ELEMENTS_PER_THREAD = 64
+#: Elements of one tile that a thread holds: code is written out for each, and two vectors in flight
+#: keep the memory busy.
+_ELEMENTS_PER_THREAD = 16
+#: The same where warps combine what they have, which takes longer the more they are. A thread holds
+#: as many comfortably beside a few others.
+_ELEMENTS_TO_COMBINE = 64
 _MAXIMUM = 16
 #: Warps that a block may have.
 _LARGEST_BLOCK = 32
@@ -133,7 +137,9 @@ def _for_tiles(kernel: Operation) -> int:
     warps = 1
     while warps < 4 and largest >= 2 * warps * 128:
         warps *= 2
-    while warps < _MAXIMUM and largest > warps * 32 * _ELEMENTS_PER_THREAD:
+    combines = ops_of(kernel, tile_gpu.ReduceOp) or ops_of(kernel, tile_gpu.ScanOp)
+    share = _ELEMENTS_TO_COMBINE if combines else _ELEMENTS_PER_THREAD
+    while warps < _MAXIMUM and largest > warps * 32 * share:
         warps *= 2
     return warps
 

@@ -19,10 +19,29 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // More than four warps only where a thread's share would not fit its registers.
+  // Sixteen elements a thread.
   // CHECK: gpu.func @large() kernel attributes {tile_gpu.num_warps = 8 : i32}
   gpu.func @large() kernel {
-    %0 = tile_gpu.iota : !tile_gpu.tile<16384xi32>
+    %0 = tile_gpu.iota : !tile_gpu.tile<4096xi32>
+    gpu.return
+  }
+
+  // CHECK: gpu.func @largest() kernel attributes {tile_gpu.num_warps = 16 : i32}
+  gpu.func @largest() kernel {
+    %0 = tile_gpu.iota : !tile_gpu.tile<65536xi32>
+    gpu.return
+  }
+
+  // Where warps combine what they have, more than four only if a thread's share would not fit its
+  // registers.
+  // CHECK: gpu.func @combined() kernel attributes {tile_gpu.num_warps = 4 : i32}
+  gpu.func @combined() kernel {
+    %0 = tile_gpu.iota : !tile_gpu.tile<8192xi32>
+    %1 = tile_gpu.reduce %0 dim 0 identities [0 : i32] {
+    ^bb0(%a: i32, %b: i32):
+      %s = arith.addi %a, %b : i32
+      tile_gpu.yield %s : i32
+    } : (!tile_gpu.tile<8192xi32>) -> i32
     gpu.return
   }
 
