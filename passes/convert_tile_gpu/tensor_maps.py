@@ -6,8 +6,10 @@ Movement and Conversion Instructions: Tensor map modification".)
 
 from __future__ import annotations
 
+import functools
+
 from tileir.compiler.ir_util import int_attr
-from tileir.compiler.tile_types import BufferInfo, tensor_map_box
+from tileir.compiler.tile_types import LINE_BYTES, BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import Value
 from tileir.passes.build_tensor_maps import MAP_BYTES
@@ -21,6 +23,10 @@ _ELEMENT_TYPES = {
     "f16": 6, "f32": 7, "f64": 9, "bf16": 10, "tf32": 11,
 }  # fmt: skip
 _PTX_VERSION = 83
+#: The L2 promotion has no field in `tensormap.replace`. In maps that the driver makes for sm_90,
+#: bits 17 and 18 of the third word hold it: 1 is 64 bytes, 3 is 256.
+_PROMOTION_WORD = 2
+_TWO_LINES = 3 << 17
 _SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
@@ -97,7 +103,8 @@ def _make(ctx: Lowering, op: tile_gpu.TensorMapOp, slot: Value) -> None:
     assert op.scratch is not None, "build-tensor-maps gives every map scratch"
     place = address(ctx, ctx.buffers[op.scratch])
     mine = b.add(place, b.mul(ctx.lane, b.c32(4)))
-    ctx.asm("st.shared.b32 [$0], 0; bar.warp.sync -1;", "r,~{memory}", [mine], None, True)
+    text = "st.shared.b32 [$0], $1; bar.warp.sync -1;"
+    ctx.asm(text, "r,r,~{memory}", [mine, _first_word(ctx, op)], None, True)
     with ctx.only_if(b.compare("eq", ctx.lane, b.c32(0))):
         _set_fields(ctx, op, tensor_map_box(op.result.type), place)
     ctx.asm(
@@ -107,6 +114,23 @@ def _make(ctx: Lowering, op: tile_gpu.TensorMapOp, slot: Value) -> None:
         "fence.proxy.async.shared::cta;",
         "l,r,~{memory}", [slot, place], None, True,
     )  # fmt: skip
+
+
+def _first_word(ctx: Lowering, op: tile_gpu.TensorMapOp) -> Value:
+    """What a lane writes before the fields are set: zero, and in one word how much the second-level
+    cache fetches for an access. Rows that start on its lines have it fetch two; for others that
+    would be neighbours' ends."""
+    b = ctx.builder
+    box = tensor_map_box(op.result.type)
+    places = [b.op("llvm.ptrtoint", [ctx.scalar(op.base)], b.i64)]
+    for dim in box.order[:-1]:
+        places.append(b.mul(ctx.scalar(list(op.strides)[dim]), b.c64(box.element_bytes)))
+    together = functools.reduce(lambda x, y: b.op("arith.ori", [x, y], b.i64), places)
+    off_lines = b.op("arith.andi", [together, b.c64(LINE_BYTES - 1)], b.i64)
+    on_lines = b.compare("eq", off_lines, b.c64(0))
+    here = b.compare("eq", ctx.lane, b.c32(_PROMOTION_WORD))
+    both = b.op("arith.andi", [on_lines, here], b.i1)
+    return ctx.select(both, b.c32(_TWO_LINES), b.c32(0))
 
 
 def _set_fields(ctx: Lowering, op: tile_gpu.TensorMapOp, box: BufferInfo, place: Value) -> None:
