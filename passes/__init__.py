@@ -74,8 +74,8 @@ _ENTRIES = [
               "Order conflicting accesses to shared memory with barriers"),
     PassEntry("convert-tile-gpu", "convert_tile_gpu", "ConvertTileGPU",
               "Lower tile_gpu to the code of one thread: gpu, scf, arith, nvgpu and nvvm"),
-    PassEntry("pass-maps-by-value", "pass_maps_by_value", "PassMapsByValue",
-              "Mark tensor maps among a kernel's parameters as passed by value"),
+    PassEntry("annotate-parameters", "annotate_parameters", "AnnotateParameters",
+              "Mark tensor maps as passed by value, and numbers that are never negative"),
 ]  # fmt: skip
 
 #: Every pass of this package by its name on the command line.

@@ -23,6 +23,8 @@ from tileir.compiler.ir_util import defining_op, has_flag, splat_integer
 from tileir.compiler.locations import plain_location
 from tileir.compiler.unsupported import Unsupported
 from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
+from tileir.passes.analysis.promises import nonnegative_parameters
+from tileir.passes.annotate_parameters import NONNEGATIVE_ATTRIBUTE
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
 from tileir.passes.convert_cuda_tile.guards import guarded_load
 from tileir.passes.convert_cuda_tile.scratch import free_scratch
@@ -408,6 +410,10 @@ def convert_entry(builder: Builder, op: OpView) -> None:
         attributes[FREE_LOADS_ATTRIBUTE] = op.operation.attributes[FREE_LOADS_ATTRIBUTE]
     if "optimization_hints" in op.operation.attributes:
         attributes[HINTS_ATTRIBUTE] = op.operation.attributes["optimization_hints"]
+    nonnegative = nonnegative_parameters(old_body)
+    if nonnegative:
+        indices = ", ".join(map(str, nonnegative))
+        attributes[NONNEGATIVE_ATTRIBUTE] = builder.attribute(f"array<i64: {indices}>")
     function = builder.create("gpu.func", attributes=attributes, regions=1)
     body = builder.block(function.regions[0], inputs)
     _bind_arguments(c, old_body, list(body.arguments))

@@ -29,6 +29,7 @@ from tileir.ir import (
     Value,
 )
 from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
+from tileir.passes.annotate_parameters import NONNEGATIVE_ATTRIBUTE
 from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import block_threads, num_warps_of
@@ -100,6 +101,8 @@ class ConvertTileGPU(ModulePass):
             "gpu.kernel": UnitAttr.get(),
             "nvvm.reqntid": builder.attribute(f"array<i32: {block_threads(kernel)}, 1, 1>"),
         }
+        if NONNEGATIVE_ATTRIBUTE in kernel.attributes:
+            attributes[NONNEGATIVE_ATTRIBUTE] = kernel.attributes[NONNEGATIVE_ATTRIBUTE]
         new = builder.create("gpu.func", attributes=attributes, regions=1)
         body = builder.block(new.regions[0], inputs)
         with builder.at(body):

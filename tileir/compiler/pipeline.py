@@ -90,7 +90,7 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
         inner = ["convert-nvgpu-to-nvvm", "convert-scf-to-cf", "convert-gpu-to-nvvm"]
         lower = f"gpu.module({','.join([*inner, 'reconcile-unrealized-casts'])})"
         # What LLVM would find first: it is faster on less, and at low levels does not look.
-        return [lower, "cse", "pass-maps-by-value"]
+        return [lower, "cse", "annotate-parameters"]
     raise ValueError(f"unknown stage '{stage}'")
 
 
