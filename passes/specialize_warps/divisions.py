@@ -3,6 +3,9 @@
 The producer's first fetch, which a launch waits for, waits for the place of a tile, and that for
 two or three divisions of some 130 cycles each: of the block's number by that of a group's tiles,
 say. Where there is one group, the dividend is below the divisor, and the quotient known to be 0.
+
+Only where the divisor is the same for all tiles: otherwise some blocks would start before others,
+and those that share tiles fetch them for each other only if they keep step.
 """
 
 from __future__ import annotations

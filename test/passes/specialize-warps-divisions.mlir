@@ -39,7 +39,12 @@ module attributes {tile_gpu.target = "sm_90a"} {
         // By a constant no branch is needed.
         // CHECK: arith.divui %{{.*}}, %c8_i32
         %e = arith.divui %z, %c8 : i32
-        %sum = arith.addi %e, %y : i32
+        // Nor by what other tiles have another of: some blocks would start before others.
+        // CHECK: %[[HEIGHT:.*]] = arith.minsi
+        // CHECK-NEXT: arith.divsi %{{.*}}, %[[HEIGHT]]
+        %height = arith.minsi %tile, %c8 : i32
+        %f = arith.divsi %e, %height : i32
+        %sum = arith.addi %f, %y : i32
         %row = arith.extui %sum : i32 to i64
         // CHECK: scf.for
         %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!tile_gpu.tile<64x64xf32>) : i32 {
