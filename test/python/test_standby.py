@@ -22,9 +22,9 @@ CAT = ["/bin/sh", "-c", "exec cat"]
 def test_the_process_that_waits_is_the_one_that_is_taken() -> None:
     standby = Standby()
     standby.start(CAT, ENVIRONMENT)
-    waiting = standby._waiting
+    (waiting,) = standby._waiting
     standby.start(CAT, ENVIRONMENT)
-    assert standby._waiting is waiting, "one is enough"
+    assert standby._waiting == [waiting], "one is enough"
     with standby.take(CAT, ENVIRONMENT) as tool:
         assert tool is waiting
         tool.feed(b"text")
@@ -48,20 +48,30 @@ def test_another_command_or_environment_starts_anew(
 ) -> None:
     standby = Standby()
     standby.start(CAT, ENVIRONMENT)
-    waiting = standby._waiting
-    assert waiting is not None
+    (waiting,) = standby._waiting
     with standby.take(command, environment) as tool:
         assert tool is not waiting
-        assert not waiting.runs()
         tool.feed(b"text")
         assert tool.result()[:2] == (0, b"text")
+    with standby.take(CAT, ENVIRONMENT) as tool:
+        assert tool is waiting
+
+
+def test_the_oldest_of_too_many_ends() -> None:
+    standby = Standby()
+    for name in "abc":
+        standby.start([*CAT, name], ENVIRONMENT)
+        if name == "a":
+            (oldest,) = standby._waiting
+    assert [tool.call[0][-1] for tool in standby._waiting] == ["b", "c"]
+    assert not oldest.runs()
+    standby.stop()
 
 
 def test_a_process_that_has_ended_is_replaced() -> None:
     standby = Standby()
     standby.start(["/bin/false"], ENVIRONMENT)
-    assert standby._waiting is not None
-    standby._waiting._process.wait()
+    standby._waiting[0]._process.wait()
     with standby.take(["/bin/false"], ENVIRONMENT) as tool:
         tool.feed(b"x" * 1_000_000)
         assert tool.result()[0] == 1
@@ -77,9 +87,8 @@ def test_what_cannot_start_is_reported_when_it_is_wanted() -> None:
 def test_stop_ends_it() -> None:
     standby = Standby()
     standby.start(CAT, ENVIRONMENT)
-    waiting = standby._waiting
+    (waiting,) = standby._waiting
     standby.stop()
-    assert waiting is not None
     assert not waiting.runs()
 
 
@@ -90,11 +99,11 @@ import tileir
 from tileir.compiler import standby
 
 tileir.compile(Path(sys.argv[1]), target="sm_90a", cache=False).cubin
-process = standby.assembler._waiting._process
+process = standby.assembler._waiting[0]._process
 print(process.pid, flush=True)
 if sys.argv[2] == "fork":
     if os.fork() == 0:
-        assert standby.assembler._waiting is None
+        assert standby.assembler._waiting == []
         sys.stdin.readline()  # lives on
         os._exit(0)
 if sys.argv[2] == "killed":

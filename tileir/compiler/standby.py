@@ -15,6 +15,9 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 
+#: Processes that wait at a time: of two targets, say, or two levels.
+_MOST = 2
+
 
 class Tool:
     """A process that reads its standard input and writes its standard output. Raises OSError where
@@ -73,45 +76,51 @@ class Tool:
 
 
 class Standby:
-    """At most one process that waits for its input."""
+    """Processes that wait for their input, at most one for each command."""
 
     def __init__(self) -> None:
-        self._waiting: Tool | None = None
+        #: The oldest first.
+        self._waiting: list[Tool] = []
         self._lock = threading.Lock()
 
     def take(self, command: Sequence[str], environment: Mapping[str, str]) -> Tool:
-        """The process that waits, if it is one of `command`; else a new one. Raises OSError."""
+        """The process of `command` that waits, or a new one. Raises OSError."""
         with self._lock:
-            waiting, self._waiting = self._waiting, None
-        if waiting is None:
-            return Tool(command, environment)
-        if waiting.call == (command, environment) and waiting.runs():
+            waiting = next((t for t in self._waiting if t.call == (command, environment)), None)
+            if waiting is not None:
+                self._waiting.remove(waiting)
+        if waiting is not None and waiting.runs():
             return waiting
-        waiting.end()
+        if waiting is not None:
+            waiting.end()
         return Tool(command, environment)
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Starts the process that the next `take` will want, if none waits."""
+        """Starts the process that the next `take` of `command` will want, if none waits. The oldest
+        of too many ends."""
         with self._lock, contextlib.suppress(OSError):
-            if self._waiting is None:
-                self._waiting = Tool(command, environment)
+            if any(tool.call == (command, environment) for tool in self._waiting):
+                return
+            self._waiting.append(Tool(command, environment))
+            if len(self._waiting) > _MOST:
+                self._waiting.pop(0).end()
 
     def stop(self) -> None:
-        """Ends the process that waits."""
+        """Ends all that wait."""
         with self._lock:
-            waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.end()
+            waiting, self._waiting = self._waiting, []
+        for tool in waiting:
+            tool.end()
 
     def forget(self) -> None:
-        """In a forked child: the process is the parent's, and its input must end with that."""
-        waiting, self._waiting = self._waiting, None
+        """In a forked child: the processes are the parent's, and their input must end with that."""
+        waiting, self._waiting = self._waiting, []
         self._lock = threading.Lock()  # a thread of the parent may hold the other
-        if waiting is not None:
-            waiting.close()
+        for tool in waiting:
+            tool.close()
 
 
-#: The assembler that waits.
+#: The assemblers that wait.
 assembler = Standby()
 
 os.register_at_fork(after_in_child=assembler.forget)
