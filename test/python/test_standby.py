@@ -59,10 +59,10 @@ def test_another_command_or_environment_starts_anew(
 
 def test_the_oldest_of_too_many_ends() -> None:
     standby = Standby()
-    for name in "abc":
+    standby.start([*CAT, "a"], ENVIRONMENT)
+    (oldest,) = standby._waiting
+    for name in "bc":
         standby.start([*CAT, name], ENVIRONMENT)
-        if name == "a":
-            (oldest,) = standby._waiting
     assert [tool.call[0][-1] for tool in standby._waiting] == ["b", "c"]
     assert not oldest.runs()
     standby.stop()
