@@ -22,7 +22,7 @@ from tileir.passes.analysis.warpgroups import (
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
-from tileir.passes.walk import kernels, ops_of, ops_on_tiles
+from tileir.passes.walk import kernels, ops_named, ops_of, ops_on_tiles
 
 NUM_WARPS_ATTRIBUTE = "tile_gpu.num_warps"
 
@@ -74,6 +74,11 @@ def num_warps_of(kernel: Operation) -> int:
 def set_num_warps(kernel: Operation, warps: int) -> None:
     i32 = IntegerType.get_signless(32, kernel.context)
     kernel.attributes[NUM_WARPS_ATTRIBUTE] = IntegerAttr.get(i32, warps)
+
+
+def combines(kernel: Operation) -> bool:
+    """Whether warps of a kernel combine what they have: it reduces or scans tiles."""
+    return bool(ops_named(kernel, "tile_gpu.reduce", "tile_gpu.scan"))
 
 
 def block_threads(kernel: Operation) -> int:
@@ -137,8 +142,7 @@ def _for_tiles(kernel: Operation) -> int:
     warps = 1
     while warps < 4 and largest >= 2 * warps * 128:
         warps *= 2
-    combines = ops_of(kernel, tile_gpu.ReduceOp) or ops_of(kernel, tile_gpu.ScanOp)
-    share = _ELEMENTS_TO_COMBINE if combines else _ELEMENTS_PER_THREAD
+    share = _ELEMENTS_TO_COMBINE if combines(kernel) else _ELEMENTS_PER_THREAD
     while warps < _MAXIMUM and largest > warps * 32 * share:
         warps *= 2
     return warps

@@ -118,13 +118,12 @@ def _plain_grid(b: Builder, neighbours: int) -> _Grid:
 def _workers(b: Builder, count: Value, room: Value) -> Value:
     """All, without a division, where there is room for all of a grid; else so few that all do the
     same number of rounds."""
-    branch = b.create("scf.if", [b.compare("ule", count, room)], [b.i32], regions=2)
-    with b.at(b.block(branch.regions[0])):
-        b.create("scf.yield", [count])
-    with b.at(b.block(branch.regions[1])):
+
+    def even_share() -> Value:
         rounds = b.op("arith.ceildivui", [count, room], b.i32)
-        b.create("scf.yield", [b.op("arith.ceildivui", [count, rounds], b.i32)])
-    return branch.results[0]
+        return b.op("arith.ceildivui", [count, rounds], b.i32)
+
+    return b.either(b.compare("ule", count, room), b.i32, lambda: count, even_share)
 
 
 def _special(b: Builder, name: str) -> Value:

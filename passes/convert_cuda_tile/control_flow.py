@@ -22,7 +22,16 @@ from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, has_flag, splat_integer
 from tileir.compiler.locations import plain_location
 from tileir.compiler.unsupported import Unsupported
-from tileir.ir import Block, FunctionType, InsertionPoint, OpView, Type, TypeAttr, Value
+from tileir.ir import (
+    Block,
+    DenseI64ArrayAttr,
+    FunctionType,
+    InsertionPoint,
+    OpView,
+    Type,
+    TypeAttr,
+    Value,
+)
 from tileir.passes.analysis.promises import nonnegative_parameters
 from tileir.passes.annotate_parameters import NONNEGATIVE_ATTRIBUTE
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
@@ -412,8 +421,7 @@ def convert_entry(builder: Builder, op: OpView) -> None:
         attributes[HINTS_ATTRIBUTE] = op.operation.attributes["optimization_hints"]
     nonnegative = nonnegative_parameters(old_body)
     if nonnegative:
-        indices = ", ".join(map(str, nonnegative))
-        attributes[NONNEGATIVE_ATTRIBUTE] = builder.attribute(f"array<i64: {indices}>")
+        attributes[NONNEGATIVE_ATTRIBUTE] = DenseI64ArrayAttr.get(nonnegative, builder.context)
     function = builder.create("gpu.func", attributes=attributes, regions=1)
     body = builder.block(function.regions[0], inputs)
     _bind_arguments(c, old_body, list(body.arguments))

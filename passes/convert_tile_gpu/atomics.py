@@ -101,12 +101,12 @@ def _guarded(
     b = ctx.builder
     if guard is None:
         return apply(address, new, expected)
-    branch = b.create("scf.if", [guard], [new.type], regions=2)
-    with b.at(b.block(branch.regions[0])):
-        b.create("scf.yield", [apply(address, new, expected)])
-    with b.at(b.block(branch.regions[1])):
-        b.create("scf.yield", [b.constant(0, new.type) if expected is None else expected])
-    return branch.results[0]
+    return b.either(
+        guard,
+        new.type,
+        lambda: apply(address, new, expected),
+        lambda: b.constant(0, new.type) if expected is None else expected,
+    )
 
 
 @lowers("tile_gpu.atomic_red")

@@ -237,14 +237,10 @@ class Lowering:
                 setattr(self, name, saved[name])
 
     @property
-    def first_producer(self) -> int:
-        """The first of the warps that tiles are not divided among; 0 if there is none."""
-        return self.block_warps - PRODUCER_WARPS if self.block_warps > self.num_warps else 0
-
-    @property
     def preparing_warp(self) -> int:
-        """The warp that prepares what the producer uses, while that computes what to fetch."""
-        return self.first_producer + 1 if self.block_warps > self.num_warps else 0
+        """The warp that prepares what the producer, the warp before it, uses, while that computes
+        what to fetch; 0 if there is no producer."""
+        return self.block_warps - PRODUCER_WARPS + 1 if self.block_warps > self.num_warps else 0
 
     def barrier(self) -> None:
         """Waits for all threads that run this code."""

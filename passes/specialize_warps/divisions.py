@@ -11,11 +11,11 @@ and those that share tiles fetch them for each other only if they keep step.
 from __future__ import annotations
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import defining_op, splat_integer
 from tileir.ir import Block, Operation, Value
 
-_QUOTIENTS = ("arith.divsi", "arith.divui")
 _REMAINDERS = ("arith.remsi", "arith.remui")
+_DIVISIONS = ("arith.divsi", "arith.divui", *_REMAINDERS)
 
 
 class Divisions:
@@ -29,14 +29,12 @@ class Divisions:
     def build(self, old: Operation, dividend: Value, divisor: Value) -> Value | None:
         """What `old` gives for these operands; None if it is no division, or one by a constant,
         which needs no branch."""
-        is_remainder = old.name in _REMAINDERS
-        by = defining_op(divisor)
-        if not (is_remainder or old.name in _QUOTIENTS) or (
-            by is not None and by.operation.name == "arith.constant"
-        ):
+        if old.name not in _DIVISIONS or splat_integer(defining_op(divisor)) is not None:
             return None
         quotient = self._quotient(f"arith.div{old.name[-2:]}", dividend, divisor)
-        return self._b.sub(dividend, self._b.mul(quotient, divisor)) if is_remainder else quotient
+        if old.name not in _REMAINDERS:
+            return quotient
+        return self._b.sub(dividend, self._b.mul(quotient, divisor))
 
     def _quotient(self, name: str, dividend: Value, divisor: Value) -> Value:
         b = self._b
@@ -47,10 +45,10 @@ class Divisions:
         below = b.compare("slt" if name.endswith("si") else "ult", dividend, divisor)
         if name.endswith("si"):
             below = b.op("arith.andi", [below, b.compare("sge", dividend, zero)], b.i1)
-        branch = b.create("scf.if", [below], [dividend.type], regions=2)
-        with b.at(b.block(branch.regions[0])):
-            b.create("scf.yield", [zero])
-        with b.at(b.block(branch.regions[1])):
-            b.create("scf.yield", [b.op(name, [dividend, divisor], dividend.type)])
-        self._known[key] = branch.results[0]
-        return branch.results[0]
+        self._known[key] = b.either(
+            below,
+            dividend.type,
+            lambda: zero,
+            lambda: b.op(name, [dividend, divisor], dividend.type),
+        )
+        return self._known[key]

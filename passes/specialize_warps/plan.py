@@ -14,7 +14,7 @@ from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
-from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.choose_num_warps import combines, num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 from tileir.passes.specialize_warps.consumer_memory import bytes_of_consumers
 from tileir.passes.specialize_warps.neighbours import neighbours
@@ -24,7 +24,7 @@ from tileir.passes.specialize_warps.stores import (
     describe_tensor,
     tensor_stores,
 )
-from tileir.passes.walk import ops_named, ops_of
+from tileir.passes.walk import ops_of, walk
 
 #: After so many rows a swizzle repeats.
 _ROWS_OF_SWIZZLE = 8
@@ -188,7 +188,7 @@ class Plan:
         elsewhere |= {op.operation for load in loads for op in (load.load, load.to_shared)}
         elsewhere |= {source.load.operation for source in self.sources}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
-        fixed += _RESERVED_BYTES + _COMBINING_BYTES * _combines(self.kernel)
+        fixed += _RESERVED_BYTES + _COMBINING_BYTES * combines(self.kernel)
         return self.target.shared_bytes_of(self.neighbours) - fixed
 
     def make_room(self, replicas: int) -> bool:
@@ -355,10 +355,6 @@ def _in_loop(ring: Ring) -> bool:
     return ring.block.owner.operation.name == "scf.for"
 
 
-def _combines(kernel: Operation) -> bool:
-    return bool(ops_named(kernel, "tile_gpu.reduce", "tile_gpu.scan"))
-
-
 # ---- what the producer computes ---------------------------------------------------------------
 
 
@@ -411,14 +407,11 @@ class _Slice:
         op = defining_op(value)
         if op is None:
             self._need_argument(value)
-        elif _is_choice(op.operation):
+        elif _is_pure(op.operation) or _is_choice(op.operation):
             for operand in _inputs(op.operation):
                 self._need(operand)
         elif op.operation.name in _CONTROL:
             self._need_result(op.operation, list(op.operation.results).index(value))
-        elif _is_pure(op.operation):
-            for operand in op.operation.operands:
-                self._need(operand)
         else:
             self.possible = False
 
@@ -474,13 +467,13 @@ def _is_choice(op: Operation) -> bool:
     """Whether this is a branch at the top of the kernel that only computes scalars."""
     if op.name != "scf.if" or parent_of(op).name != "gpu.func":
         return False
-    inner = [inside.operation for region in op.regions for inside in region.blocks[0]]
+    inner = [inside.operation for inside in walk(op)]
     return all(_is_pure(inside) or inside.name == "scf.yield" for inside in inner)
 
 
 def _inputs(op: Operation) -> list[Value]:
     """The operands of an operation and of those inside it, as far as they come from outside."""
-    inner = [inside.operation for region in op.regions for inside in region.blocks[0]]
+    inner = [inside.operation for inside in walk(op)]
     own = {result for inside in inner for result in inside.results}
     return [v for user in (op, *inner) for v in user.operands if v not in own]
 

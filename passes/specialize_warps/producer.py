@@ -70,6 +70,7 @@ class Producer:
 
     def _clone(self, op: OpView) -> None:
         operands = [self._value(operand) for operand in op.operation.operands]
+        # What is not computed here is the same for all tiles.
         if len(operands) == 2 and op.operation.operands[1] not in self.known:
             quotient = self.divisions.build(op.operation, *operands)
             if quotient is not None:

@@ -134,17 +134,14 @@ def _runs(process: int) -> bool:
         return False
 
 
-def test_output_that_is_no_cubin_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("action", "complaint"),
+    [("cat >/dev/null; echo hello", "hello"), ("kill -9 $$", "exit code -9")],
+    ids=["output is no cubin", "killed"],
+)
+def test_an_assembler_that_fails_is_an_error(tmp_path: Path, action: str, complaint: str) -> None:
     fake = tmp_path / "ptxas"
-    fake.write_text('#!/bin/sh\n[ "$1" = --version ] || cat >/dev/null; echo hello\n')
+    fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exit\n{action}\n')
     fake.chmod(0o755)
-    with pytest.raises(tileir.TileError, match="failed for sm_90a: hello"):
-        assemble("", "sm_90a", 3, str(fake))
-
-
-def test_a_killed_assembler_is_an_error(tmp_path: Path) -> None:
-    fake = tmp_path / "ptxas"
-    fake.write_text('#!/bin/sh\n[ "$1" = --version ] || kill -9 $$\n')
-    fake.chmod(0o755)
-    with pytest.raises(tileir.TileError, match="failed for sm_90a: exit code -9"):
+    with pytest.raises(tileir.TileError, match=f"failed for sm_90a: {complaint}"):
         assemble("", "sm_90a", 3, str(fake))

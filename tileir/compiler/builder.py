@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import (
@@ -182,6 +182,20 @@ class Builder:
             return value
         narrower = IntegerType(type).width < IntegerType(value.type).width
         return self.op("arith.trunci" if narrower else "arith.extui", [value], type)
+
+    def either(
+        self,
+        condition: Value,
+        type: Type,
+        then: Callable[[], Value],
+        otherwise: Callable[[], Value],
+    ) -> Value:
+        """What one of two branches computes: an `scf.if` with one result."""
+        branch = self.create("scf.if", [condition], [type], regions=2)
+        for region, compute in zip(branch.regions, (then, otherwise), strict=True):
+            with self.at(self.block(region)):
+                self.create("scf.yield", [compute()])
+        return branch.results[0]
 
     def advance(self, pointer: Value, elements: Value, element_bytes: int) -> Value:
         """pointer + elements * element_bytes."""

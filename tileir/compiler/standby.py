@@ -89,9 +89,9 @@ class Standby:
             waiting = next((t for t in self._waiting if t.call == (command, environment)), None)
             if waiting is not None:
                 self._waiting.remove(waiting)
-        if waiting is not None and waiting.runs():
-            return waiting
         if waiting is not None:
+            if waiting.runs():
+                return waiting
             waiting.end()
         return Tool(command, environment)
 

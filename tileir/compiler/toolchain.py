@@ -116,9 +116,7 @@ def start_assembler(target: str, opt_level: int, ptxas: str | None = None) -> No
     """Starts the ptxas that `assemble` will want, if there is one and none waits, while the PTX is
     made."""
     with contextlib.suppress(ToolError):
-        standby.assembler.start(
-            _command(find_tool("ptxas", ptxas), target, opt_level), _environment()
-        )
+        standby.assembler.start(*_call(find_tool("ptxas", ptxas), target, opt_level))
 
 
 def assemble(
@@ -131,15 +129,15 @@ def assemble(
     """Assembles PTX for `target`, and runs `meanwhile` in this process, which only waits. Raises
     ToolError with the message, path and version of ptxas."""
     path = find_tool("ptxas", ptxas)
-    command, environment = _command(path, target, opt_level), _environment()
+    call = _call(path, target, opt_level)
     with trace.slice("ptxas", "tool", opt_level=opt_level, target=target):
         try:
-            tool = standby.assembler.take(command, environment)
+            tool = standby.assembler.take(*call)
         except OSError as error:
             raise _no_program(path, error) from None
         with tool:
             tool.feed(ptx.encode())
-            standby.assembler.start(command, environment)  # for the next compilation
+            standby.assembler.start(*call)  # for the next compilation
             meanwhile()
             code, cubin, report = tool.result()
     if code or not cubin.startswith(_ELF):
@@ -152,13 +150,11 @@ def assemble(
     return Assembly(cubin, dict(_reports(report)), tuple(_messages(report)))
 
 
-def _command(tool: Path, target: str, opt_level: int) -> list[str]:
+def _call(tool: Path, target: str, opt_level: int) -> tuple[list[str], dict[str, str]]:
+    """The command that assembles standard input to standard output, and its environment."""
     options = [*effort_of(opt_level).ptxas, *_OPTIONS]
-    return [str(tool), f"-arch={target}", "-v", *options, "/dev/stdin", "-o", "/dev/stdout"]
-
-
-def _environment() -> dict[str, str]:
-    return large_allocations(os.environ)
+    command = [str(tool), f"-arch={target}", "-v", *options, "/dev/stdin", "-o", "/dev/stdout"]
+    return command, large_allocations(os.environ)
 
 
 @functools.cache
