@@ -17,6 +17,12 @@ __all__ = [
     "register_pipeline",
 ]
 
+#: What modules consist of between bytecode and the stage nvvm. Others are there for the parser, but
+#: to load all of MLIR's takes three times as long.
+DIALECTS = (
+    "arith", "cf", "cuda_tile", "func", "gpu", "llvm", "math", "memref", "nvgpu", "nvvm", "scf",
+    "tile_gpu", "ub", "vector",
+)  # fmt: skip
 #: What a module at the stage nvvm consists of.
 _LLVM_DIALECTS = ("gpu", "llvm", "nvvm")
 #: Contexts that nobody has used, by whether they are for LLVM only.
@@ -24,7 +30,8 @@ _spare: dict[bool, ir.Context] = {}
 
 
 def make_context(for_llvm: bool = False) -> ir.Context:
-    """A single-threaded context with all dialects loaded, or only those that LLVM is made of.
+    """A single-threaded context with the dialects loaded that modules consist of, or only those
+    that become LLVM IR.
 
     Loading a dialect while a pass runs aborts the process, so none is left to load then; and
     passes are Python, which gains nothing from MLIR's threads.
@@ -33,8 +40,8 @@ def make_context(for_llvm: bool = False) -> ir.Context:
 
 
 def prepare_context(for_llvm: bool = False) -> None:
-    """Makes the context that `make_context` will return next, which takes ten milliseconds, or one;
-    for moments in which this process only waits."""
+    """Makes the context that `make_context` will return next, which takes two milliseconds; for
+    moments in which this process only waits."""
     if for_llvm not in _spare:
         _spare[for_llvm] = _new_context(for_llvm)
 
@@ -42,6 +49,6 @@ def prepare_context(for_llvm: bool = False) -> None:
 def _new_context(for_llvm: bool) -> ir.Context:
     # The bindings extend the class, unseen by its stub.
     make: Any = ir.Context
-    context = make(load_on_create_dialects=_LLVM_DIALECTS if for_llvm else None)
+    context = make(load_on_create_dialects=_LLVM_DIALECTS if for_llvm else DIALECTS)
     context.enable_multithreading(False)
     return context

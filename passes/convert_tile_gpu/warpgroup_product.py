@@ -9,6 +9,7 @@ in between but another product on the same accumulators.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileir.compiler.ir_util import has_flag, int_attr, is_zero
 from tileir.compiler.mma import ptx_type
@@ -32,8 +33,27 @@ from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
 _PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 144}
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A part of a product: blocks of 64 rows by their first, columns, and elements along k."""
+
+    blocks: range
+    columns: range
+    depths: range
+
+    @property
+    def per_block(self) -> int:
+        """Accumulators that a thread has of a block."""
+        return len(self.columns) // 2
+
+    @property
+    def registers(self) -> int:
+        return len(self.blocks) * self.per_block
+
+
 class WarpgroupProduct:
-    """One product: an asm block for each 64 rows, with all its steps along k.
+    """One product, or a part of it, is an asm block: for each step along k one instruction for every
+    64 rows.
 
     Rows and columns, left and right are those of the instructions. They are those of the product,
     too, unless the grid is transposed.
@@ -68,11 +88,10 @@ class WarpgroupProduct:
         if has_flag(self.op, "promoted"):
             return self._run_promoted()
         registers = list(self.acc.registers)
-        for row in range(0, self.rows, ROWS):
-            places = self._places(row, range(0, self.columns, 8))
-            start = None if self.starts_at_zero else [registers[p] for p in places]
-            sums = self._issue(start, (row, 0), self.columns, range(0, self.depth, self.step))
-            _put(registers, places, sums)
+        part = _Part(range(0, self.rows, ROWS), range(self.columns), range(self.depth))
+        places = self._places(part)
+        start = None if self.starts_at_zero else [registers[p] for p in places]
+        _put(registers, places, self._issue(start, part))
         self._commit()
         if not has_flag(self.op, "in_flight"):
             registers = wait_for_products(self.ctx, registers, 0)
@@ -86,10 +105,12 @@ class WarpgroupProduct:
         longest = ROUGH_DEPTH if self._sums_roughly else self.depth
         for row in range(0, self.rows, ROWS):
             for column in range(0, self.columns, width):
-                places = self._places(row, range(column, column + width, 8))
+                columns = range(column, column + width)
                 for k in range(0, self.depth, longest):
-                    depths = range(k, min(k + longest, self.depth), self.step)
-                    sums = self._issue(None, (row, column), width, depths)
+                    depths = range(k, min(k + longest, self.depth))
+                    part = _Part(range(row, row + ROWS, ROWS), columns, depths)
+                    places = self._places(part)
+                    sums = self._issue(None, part)
                     self._commit()
                     sums = wait_for_products(ctx, sums, 0)
                     if k or not self.starts_at_zero:
@@ -114,32 +135,41 @@ class WarpgroupProduct:
     def _commit(self) -> None:
         self.ctx.builder.create("nvvm.wgmma.commit.group.sync.aligned")
 
-    def _places(self, block: int, columns: range) -> list[int]:
-        """The registers of 64 rows and some groups of 8 columns, in the instruction's order."""
+    def _places(self, part: _Part) -> list[int]:
+        """The registers of the part's sums, instruction by instruction, in the order of each."""
         at = self.acc.layout.register_at
-        places = [(block + row, column + i) for column in columns for row in (0, 8) for i in (0, 1)]
+        places = [
+            (block + row, column + i)
+            for block in part.blocks
+            for column in part.columns[::8]
+            for row in (0, 8)
+            for i in (0, 1)
+        ]
         return [at[place[::-1] if self.transposed else place] for place in places]
 
-    def _issue(
-        self, start: Sequence[Value] | None, corner: tuple[int, int], width: int, depths: range
-    ) -> list[Value]:
-        """The product of the 64 rows and `width` columns at `corner` along some of k, added to
-        `start`; without one the instruction does not read its accumulators the first time.
+    def _issue(self, start: Sequence[Value] | None, part: _Part) -> list[Value]:
+        """The sums of a part, added to `start`; without one the instructions do not read their
+        accumulators the first time.
 
-        The fence before it, which shows it the registers as they are, is in the same asm block, so
-        that nothing can write a register in between."""
-        ctx, count = self.ctx, width // 2
+        The fence before them, which shows them the registers as they are, is in the same asm block,
+        so that nothing can write a register in between. Instructions that follow each other have
+        different accumulators, if there are several blocks of rows: of one after the other is
+        slower by 1 %, where the next warpgroup's turn starts in the meantime."""
+        ctx, count = self.ctx, part.registers
         type_ = self.acc.registers[0].type
         operands: list[Value] = []
         lines = ["{ .reg .pred add, set; setp.ne.b32 add, 1, 0; setp.ne.b32 set, 0, 0;"]
         lines.append("wgmma.fence.sync.aligned;")
         given = list(start or [])
-        for k in depths:
-            left, right = self.left.operands(corner[0], k), self.right.operands(corner[1], k)
-            first = count + len(given) + len(operands)
-            adds = start is not None or k != depths.start
-            lines.append(self._instruction(width, adds, first, len(left)))
-            operands += [*left, *right]
+        for k in part.depths[:: self.step]:
+            right = self.right.operands(part.columns.start, k)
+            adds = start is not None or k != part.depths.start
+            for index, row in enumerate(part.blocks):
+                left = self.left.operands(row, k)
+                first = count + len(given) + len(operands)
+                sums = range(count)[index * part.per_block : (index + 1) * part.per_block]
+                lines.append(self._instruction(sums, adds, first, len(left)))
+                operands += [*left, *right]
         lines.append("}")
         constraints = [f"={_constraint(type_)}"] * count + [str(i) for i in range(len(given))]
         constraints += ["l" if o.type == ctx.builder.i64 else "r" for o in operands]
@@ -147,9 +177,10 @@ class WarpgroupProduct:
         asm = ctx.asm(" ".join(lines), ",".join(constraints), [*given, *operands], struct, True)
         return [ctx.extract(asm.results[0], i, type_) for i in range(count)]
 
-    def _instruction(self, width: int, adds: bool, first: int, num_left: int) -> str:
-        """One wgmma whose operands start at asm operand `first`."""
-        accumulators = "{" + ", ".join(f"${i}" for i in range(width // 2)) + "}"
+    def _instruction(self, sums: range, adds: bool, first: int, num_left: int) -> str:
+        """One wgmma whose accumulators are the asm operands `sums`, and whose other operands start
+        at `first`."""
+        accumulators = "{" + ", ".join(f"${i}" for i in sums) + "}"
         left = [f"${first + i}" for i in range(num_left)]
         right = f"${first + num_left}"
         lhs = left[0] if num_left == 1 else "{" + ", ".join(left) + "}"
@@ -157,7 +188,7 @@ class WarpgroupProduct:
         accumulator = "s32" if self.acc.info.element == "i32" else self.acc.info.element
         flags = ", ".join(["add" if adds else "set", *self._immediates(num_left)])
         return (
-            f"wgmma.mma_async.sync.aligned.m64n{width}k{self.step}.{accumulator}.{types} "
+            f"wgmma.mma_async.sync.aligned.m64n{2 * len(sums)}k{self.step}.{accumulator}.{types} "
             f"{accumulators}, {lhs}, {right}, {flags};"
         )
 

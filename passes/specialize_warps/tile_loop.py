@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_block, defining_op, parent_of
+from tileir.compiler.ir_util import ancestors, defining_block, defining_op, parent_of
 from tileir.ir import Block, Operation, Value
 from tileir.passes.specialize_warps.plan import Plan
 
@@ -45,12 +45,7 @@ class TileLoop:
     def defines(self, value: Value) -> bool:
         """Whether `value` is computed inside the loop over tiles."""
         op = defining_op(value) or defining_block(value).owner
-        around = op.operation
-        while around.name != "gpu.func":
-            if around == self.tiles:
-                return True
-            around = parent_of(around)
-        return False
+        return self.tiles in (op.operation, *ancestors(op))
 
 
 def _loop_around(op: Operation) -> Operation | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tileir.compiler.tile_types import bytes_of, is_tile_type
@@ -49,6 +50,14 @@ def parent_of(op: OpView | Operation) -> Operation:
     parent = op.operation.parent
     assert parent is not None, f"{op.operation.name} stands alone"
     return parent.operation
+
+
+def ancestors(op: OpView | Operation) -> Iterator[Operation]:
+    """The operations around `op`, from its parent to the module."""
+    parent = op.operation.parent
+    while parent is not None:
+        yield parent.operation
+        parent = parent.operation.parent
 
 
 def keyword(op: OpView, name: str, default: str = "") -> str:
