@@ -48,7 +48,7 @@ class Contender:
 class Data:
     """Operands of a case, in both layouts of B, and what the result should be.
 
-    All contenders write the same output: a small product is faster or slower by 4 % for another one.
+    All contenders write the same output: with another, small products are faster or slower by 4 %.
     """
 
     def __init__(self, case: Case):

@@ -33,6 +33,7 @@ from tileir.compiler.mma import (
     warp_grid_of,
 )
 from tileir.compiler.tile_types import (
+    LINE_BYTES,
     TileInfo,
     is_tile_type,
     operand_of,
@@ -318,7 +319,18 @@ class _Assignment:
         halves = self.has_rings and op.operation.name == "tile_gpu.load"
         if wastes_no_sectors(op, info, SECTOR_BYTES // 2 if halves else SECTOR_BYTES):
             return info.layout
-        return self._coalesced(op)
+        own = self._coalesced_in_warps(op, info) if isinstance(op, tile_gpu.StoreOp) else None
+        return own or self._coalesced(op)
+
+    def _coalesced_in_warps(self, op: OpView, info: TileInfo) -> Layout | None:
+        """Coalesced accesses by the warps that hold the elements, which need not wait for others,
+        if each has whole cache lines."""
+        order = memory_order(op, len(info.shape))
+        layout = info.layout.within_warps(order, access_vector(op, info))
+        if layout is None or layout.free_strides(Owner.WARP, self.num_warps):
+            return None
+        whole_lines = wastes_no_sectors(op, info.with_layout(layout), LINE_BYTES)
+        return layout if whole_lines else None
 
     def _fit_regrouping(self, op: OpView) -> None:
         """The source decides what the result of a reduction is; elsewhere the smaller side

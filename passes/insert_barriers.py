@@ -2,7 +2,8 @@
 
 Walks each kernel with the accesses since the last barrier. Before an access that conflicts with
 one of them (same bytes, one of the two a write), a barrier goes in. Within the stages of one ring
-of buffers, `pipeline-loads` has put the barriers already; a ring conflicts only with others.
+of buffers, `pipeline-loads` has put the barriers already, and within a buffer of which each warp
+uses a part of its own, `place-buffers` has put barriers of warps; these conflict only with others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_op, int_attr
+from tileir.compiler.ir_util import defining_op, has_flag, int_attr
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
@@ -39,18 +40,20 @@ class InsertBarriers(ModulePass):
 
 @dataclass(frozen=True)
 class _SharedAccess:
-    """Bytes `start` to `end` of shared memory, read or written."""
+    """Bytes `start` to `end` of shared memory, read or written. `ordered`: the buffer, if its
+    accesses are in order among themselves."""
 
     start: int
     end: int
     writes: bool
-    ring: bool
+    ordered: Operation | None
 
     def conflicts(self, other: _SharedAccess) -> bool:
         if not (self.writes or other.writes):
             return False
-        same_ring = self.ring and other.ring and self.start == other.start
-        return self.start < other.end and other.start < self.end and not same_ring
+        both = self.ordered is not None and other.ordered is not None
+        in_order = both and self.ordered == other.ordered
+        return self.start < other.end and other.start < self.end and not in_order
 
 
 Accesses = frozenset[_SharedAccess]
@@ -101,7 +104,9 @@ def _accesses(op: OpView) -> Iterator[_SharedAccess]:
             alloc = _allocation(operand)
             info = buffer_info(alloc.operation.results[0].type)
             offset = int_attr(alloc, "offset")
-            yield _SharedAccess(offset, offset + info.bytes, writes, info.stages > 1)
+            ordered = info.stages > 1 or has_flag(alloc, "per_warp")
+            buffer = alloc.operation if ordered else None
+            yield _SharedAccess(offset, offset + info.bytes, writes, buffer)
 
 
 def _allocation(buffer: Value) -> OpView:
@@ -112,4 +117,4 @@ def _allocation(buffer: Value) -> OpView:
 
 def _reads(accesses: Accesses) -> Iterator[_SharedAccess]:
     for access in accesses:
-        yield _SharedAccess(access.start, access.end, False, access.ring)
+        yield _SharedAccess(access.start, access.end, False, access.ordered)

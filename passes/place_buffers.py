@@ -44,7 +44,7 @@ class PlaceBuffers(ModulePass):
             for op in walk(kernel):
                 name = op.operation.name
                 if name == "tile_gpu.convert_layout":
-                    _place_conversion(op)
+                    _place_conversion(op, num_warps)
                 elif name == "tile_gpu.to_shared":
                     _place_operand(op)
                 elif name in _PARTS:
@@ -61,28 +61,45 @@ def _alloc(b: Builder, info: BufferInfo) -> Value:
     return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
 
 
-def _place_conversion(op: OpView) -> None:
+def _place_conversion(op: OpView, num_warps: int) -> None:
     source = tile_of(op.operation.operands[0])
     result = tile_of(op.operation.results[0])
     if same_threads(source.layout, result.layout):
         return
     b = Builder(InsertionPoint(op), op.location)
-    buffer = _alloc(b, conversion_buffer(source, result.layout))
-    b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    info = conversion_buffer(source, result.layout)
+    if _same_warps(source.layout, result.layout, num_warps):
+        attributes = {"per_warp": b.attribute("unit")}
+        buffer = b.create("tile_gpu.alloc", [], [b.type(str(info))], attributes).results[0]
+        # The lanes may still be reading what the last round left there.
+        b.create("tile_gpu.warp_barrier")
+        b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+        b.create("tile_gpu.warp_barrier")
+    else:
+        buffer = _alloc(b, info)
+        b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
     replace_op(op, b.op("tile_gpu.local_load", [buffer], op.operation.results[0].type))
 
 
 def same_threads(a: Layout, b: Layout) -> bool:
     """Whether each thread holds the same elements in both layouts, whatever the registers."""
-    return a.shape == b.shape and _thread_digits(a) == _thread_digits(b)
+    owners = (Owner.LANE, Owner.WARP)
+    return a.shape == b.shape and _digits(a, owners) == _digits(b, owners)
 
 
-def _thread_digits(layout: Layout) -> set[tuple[int, Owner, int, int, int]]:
-    """The digits of lanes and warps, cut into prime factors: (dimension, owner, stride, size,
-    weight)."""
+def _same_warps(a: Layout, b: Layout, num_warps: int) -> bool:
+    """Whether each warp holds the same elements in both layouts, and no two of them the same."""
+    copies = a.free_strides(Owner.WARP, num_warps)
+    return (
+        a.shape == b.shape and not copies and _digits(a, [Owner.WARP]) == _digits(b, [Owner.WARP])
+    )
+
+
+def _digits(layout: Layout, owners: Sequence[Owner]) -> set[tuple[int, Owner, int, int, int]]:
+    """The digits of `owners`, cut into prime factors: (dimension, owner, stride, size, weight)."""
     parts = set()
     for dim in range(layout.rank):
-        for owner in (Owner.LANE, Owner.WARP):
+        for owner in owners:
             for digit, weight in layout.weighted(dim, owner):
                 size, stride = digit.size, digit.stride
                 while size > 1:

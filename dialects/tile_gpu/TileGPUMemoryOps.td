@@ -217,12 +217,15 @@ def TileGPU_AllocOp : TileGPU_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "a buffer in shared memory";
   let description = [{
     `offset`, in bytes from the start of the block's shared memory, is set by
-    `allocate-shared-memory`.
+    `allocate-shared-memory`. With `per_warp`, each warp reads only what it wrote
+    itself, and `warp_barrier` orders that.
     Example: `%b = tile_gpu.alloc : !tile_gpu.buffer<128x64xf16, swizzle = 128, stages = 3>`
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, UnitAttr:$per_warp);
   let results = (outs TileGPU_Buffer:$result);
-  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` qualified(type($result))";
+  let assemblyFormat = [{
+    (`per_warp` $per_warp^)? (`offset` $offset^)? attr-dict `:` qualified(type($result))
+  }];
 }
 
 def TileGPU_StageOp : TileGPU_Op<"stage", [Pure]> {
@@ -312,6 +315,11 @@ def TileGPU_FenceAsyncOp : TileGPU_Op<"fence_async", [MemoryEffects<[MemRead, Me
 
 def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for all threads of the block; orders their memory accesses";
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_WarpBarrierOp : TileGPU_Op<"warp_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the warp; orders their memory accesses";
   let assemblyFormat = "attr-dict";
 }
 

@@ -67,6 +67,11 @@ def _barrier(ctx: Lowering, op: OpView) -> None:
     ctx.barrier()
 
 
+@lowers("tile_gpu.warp_barrier")
+def _warp_barrier(ctx: Lowering, op: OpView) -> None:
+    ctx.builder.create("nvvm.bar.warp.sync", [ctx.builder.c32(-1)])
+
+
 def address(ctx: Lowering, buffer: SharedBuffer) -> Value:
     """Where a buffer starts in the shared window (i32), for instructions without memrefs."""
     b = ctx.builder

@@ -2,13 +2,10 @@
 
 Each warpgroup on its own: a slice of 64 rows and as many columns as a swizzled row is wide goes to
 shared memory (`stmatrix`, free of bank conflicts by the swizzle), and from there to the tensor,
-copied by the warpgroup's first thread while the next slice is being written. Where there is a stage
-for each slice, they go together, with one barrier for all.
+copied by the warpgroup's first thread while the next slice is being written.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import buffer_info, tensor_map_box
@@ -105,29 +102,31 @@ class _TensorStore:
         ahead = _AHEAD if self.ctx.num_warps < _TIGHT_WARPS else 0
         for slice_ in slices[:ahead]:
             slice_.prepare()
-        together = len(slices) if len(slices) <= self.stages else 1
-        for first in range(0, len(slices), together):
-            if first == 0 or first >= self.stages:
-                self._free_stages(first)
-            group = range(first, first + together)
-            for index in group:
-                for following in slices[index + ahead : index + ahead + 1]:
-                    following.prepare()
-                slices[index].write(self._stage(index))
-            self._copy([(slices[index], self._stage(index)) for index in group])
+        for index, slice_ in enumerate(slices):
+            for following in slices[index + ahead : index + ahead + 1]:
+                following.prepare()
+            self._store_slice(slice_, index, len(slices))
 
-    def _free_stages(self, index: int) -> None:
-        """Until the stage of slice `index` may be written. The first ones are free, as the first
-        thread knows."""
-        if index:
-            with self.ctx.only_if(self.leads):
-                _wait_for_copies(self.ctx, self.stages - 1)
+    def _pending(self, index: int, count: int) -> int:
+        """How many copies may be under way when slice `index` of `count` is written: those after
+        the last one from the same stage, which for the first slices was in the tile before."""
+        if index >= self.stages:
+            return self.stages - 1
+        last = max(range(index % self.stages, count, self.stages))
+        return count - last + index - 1
+
+    def _store_slice(self, slice_: Slice, index: int, count: int) -> None:
+        ctx, b = self.ctx, self.ctx.builder
+        offset = index % self.stages * self.ring.stage_bytes
+        place = b.add(self.base, b.c32(offset)) if offset else self.base
+        with ctx.only_if(self.leads):
+            _wait_for_copies(ctx, self._pending(index, count))
         self._meet()
-
-    def _stage(self, index: int) -> Value:
-        """Where slice `index` goes in shared memory (i32)."""
-        b, offset = self.ctx.builder, index % self.stages * self.ring.stage_bytes
-        return b.add(self.base, b.c32(offset)) if offset else self.base
+        slice_.write(place)
+        ctx.fence_async()
+        self._meet()
+        with ctx.only_if(self.leads):
+            self._copy(slice_.corner, place)
 
     def _meet(self) -> None:
         """A barrier of the warpgroup."""
@@ -135,18 +134,14 @@ class _TensorStore:
         attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
         b.create("nvvm.barrier", [self.barrier, b.c32(THREADS)], attributes=attributes)
 
-    def _copy(self, written: Sequence[tuple[Slice, Value]]) -> None:
-        """Copies slices from where they were written, each panel by panel and as one group."""
-        ctx, b = self.ctx, self.ctx.builder
-        ctx.fence_async()
-        self._meet()
-        with ctx.only_if(self.leads):
-            for slice_, place in written:
-                row, column = slice_.corner
-                for right in range(0, self.width, self.ring.panel):
-                    skipped = b.c32(right // self.ring.panel * self.ring.panel_bytes)
-                    self._copy_box((row, column + right), b.add(place, skipped) if right else place)
-                b.create("nvvm.cp.async.bulk.commit.group")
+    def _copy(self, corner: tuple[int, int], place: Value) -> None:
+        """Copies a slice, panel by panel, as one group."""
+        b = self.ctx.builder
+        row, column = corner
+        for right in range(0, self.width, self.ring.panel):
+            skipped = b.c32(right // self.ring.panel * self.ring.panel_bytes)
+            self._copy_box((row, column + right), b.add(place, skipped) if right else place)
+        b.create("nvvm.cp.async.bulk.commit.group")
 
     def _copy_box(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder

@@ -52,8 +52,8 @@ class _Part:
 
 
 class WarpgroupProduct:
-    """One product, or a part of it, is an asm block: for each step along k one instruction for every
-    64 rows.
+    """One product. All of it, or a part of it, is an asm block: for each step along k one
+    instruction for every 64 rows.
 
     Rows and columns, left and right are those of the instructions. They are those of the product,
     too, unless the grid is transposed.

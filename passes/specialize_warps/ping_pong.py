@@ -71,21 +71,11 @@ class PingPong:
         following = b.add(self.loop.body.arguments[0], step)
         more = b.compare("slt", following, upper)
         b.create("tile_gpu.take_turn")
-        import os
-        how=os.environ.get("EA","")
-        if guard.name != "scf.if" or not how:
-            b.point = InsertionPoint.after(self.loop.rounds)
-            b.create("tile_gpu.pass_turn", [more])
-        else:
-            rounds=self.loop.rounds
-            (dot,)=[o for o in rounds.regions[0].blocks[0] if isinstance(o, tile_gpu.DotOp)]
-            lower_k, upper_k, step_k = list(rounds.operands)[:3]
-            b.point = InsertionPoint.after(dot) if how=="1" else InsertionPoint(dot)
-            last = b.compare("sge", b.add(rounds.regions[0].blocks[0].arguments[0], step_k), upper_k)
-            b.create("tile_gpu.pass_turn", [b.op("arith.andi", [more, last], b.i1)])
+        ends = [InsertionPoint.after(self.loop.rounds)]
         if guard.name == "scf.if":
-            b.point = InsertionPoint.at_block_begin(guard.regions[1].blocks[0])
-            b.create("tile_gpu.pass_turn", [more])
+            ends.append(InsertionPoint.at_block_begin(guard.regions[1].blocks[0]))
+        for end in ends:
+            Builder(end, guard.location).create("tile_gpu.pass_turn", [more])
 
     def count_rounds(self, b: Builder) -> Value:
         """Rounds of the ring that a tile takes (i32)."""

@@ -142,6 +142,10 @@ class Plan:
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
         sources = epilogue_sources(kernel, rings, stores)
+        if num_warps_of(kernel) == wgmma.WARPS and not sources:
+            # One warpgroup has its small tile on the way sooner than a copy can start, and a
+            # launch ends when the last has left.
+            stores = []
         plan = Plan._with(kernel, rings, stores, sources, pairs, target, most_stages)
         if plan is None and sources:
             plan = Plan._with(kernel, rings, stores, [], pairs, target, most_stages)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import ancestors, defining_block, defining_op, int_attr, keyword
+from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keyword
 from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
@@ -18,7 +18,6 @@ from tileir.passes.walk import computed_from, ops_of, recompute
 
 _ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(eq=False)
@@ -77,8 +76,6 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
     its copies are complete, and shared memory must outlive them."""
     if not stores:
         return
-    for first in {store.store.operation.block: store for store in reversed(stores)}.values():
-        _free_buffers(first.store.operation)
     for store in stores:
         store.replace()
     b = Builder(InsertionPoint(split.regions[1].blocks[0]), split.location)
@@ -87,21 +84,6 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
         b = Builder(InsertionPoint(barrier), barrier.location)
         complete = {"complete": b.attribute("unit")}
         b.create("tile_gpu.tma_store_wait", attributes=complete)
-
-
-def _free_buffers(store: Operation) -> None:
-    """Waits in front of `store` until the copies of earlier rounds have left the buffers. It takes
-    50 ns to learn that there are none, so the first round of a loop does not ask."""
-    loops = [op for op in ancestors(store) if op.name in _LOOPS]
-    b = Builder(InsertionPoint(store), store.location)
-    if len(loops) == 1 and loops[0].name == "scf.for":
-        later = b.compare("ne", loops[0].regions[0].blocks[0].arguments[0], loops[0].operands[0])
-        branch = b.create("scf.if", [later], regions=2)
-        b.point = InsertionPoint(b.block(branch.regions[0]))
-        b.create("tile_gpu.tma_store_wait")
-        b.create("scf.yield")
-    elif loops:
-        b.create("tile_gpu.tma_store_wait")
 
 
 def describe_tensor(

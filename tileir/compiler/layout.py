@@ -261,6 +261,22 @@ class Layout:
             )
         )
 
+    def within_warps(self, order: Sequence[int], vector: int) -> Layout | None:
+        """A layout for coalesced accesses, as `blocked` makes it of each warp's elements, in which
+        every warp holds what it holds in this one; None if lanes share out blocks of warps, or
+        have too little to share out."""
+        outer, inner = [], []
+        for digits in self.dims:
+            warps = [i for i, digit in enumerate(digits) if digit.owner is Owner.WARP]
+            cut = warps[-1] + 1 if warps else 0
+            outer.append(digits[:cut])
+            inner.append(math.prod(digit.size for digit in digits[cut:]))
+        per_warp = blocked(inner, order, vector, 1)
+        lanes = [digit for digits in outer for digit in digits if digit.owner is Owner.LANE]
+        if lanes or per_warp.count(Owner.LANE) < WARP_SIZE:
+            return None
+        return Layout.of(*(a + b for a, b in zip(outer, per_warp.dims, strict=True)))
+
     def only(self, dim: int, *owners: Owner) -> Layout:
         """Keeps, in dimension `dim`, the digits of `owners`."""
         kept = tuple(d for d in self.dims[dim] if d.owner in owners)
