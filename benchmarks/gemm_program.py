@@ -25,7 +25,9 @@ class Gemm:
     `b`: "n" for B of [K][N], "k" for B of [N][K]. `epilogue`: "" or words joined by "_": `bias`
     (a row of N), `residual` (like C), then `relu` or `gelu` (by tanh). `divisor` divides all sizes;
     `promote`: the product of each round is summed on its own and added in full precision, where
-    8-bit floats otherwise keep the tensor core's accumulator.
+    8-bit floats otherwise keep the tensor core's accumulator. `split`: so many blocks share the sum
+    over k of a tile. Each leaves its part in the array `parts`, of tiles below each other; the last
+    to arrive at the tile's counter adds them, always in the same order. Counters only grow.
     """
 
     bm: int = 128
@@ -38,6 +40,7 @@ class Gemm:
     divisor: int = 16
     promote: bool = False
     hints: str = ""
+    split: int = 1
 
     @property
     def name(self) -> str:
@@ -46,6 +49,7 @@ class Gemm:
         words += [self.epilogue] if self.epilogue else []
         words += [f"div{self.divisor}"] if self.divisor != 16 else []
         words += ["promoted"] if self.promote else []
+        words += [f"split{self.split}"] if self.split > 1 else []
         words += [self._hint_name()] if self.hints else []
         return "_".join(words).lower()
 
@@ -68,13 +72,17 @@ class Gemm:
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Blocks for a result of m x n."""
-        return (-(-m // self.bm) * -(-n // self.bn), 1, 1)
+        return (self.tiles(m, n) * self.split, 1, 1)
+
+    def tiles(self, m: int, n: int) -> int:
+        return -(-m // self.bm) * -(-n // self.bn)
 
     def arrays(self) -> list[tuple[str, str, int]]:
         """Name, type of elements in memory and rank of each array, in order of the parameters."""
         found = [("a", self.dtype, 2), ("b", self.dtype, 2), ("c", self.output, 2)]
         found += [("bias", self.output, 1)] if "bias" in self.epilogue else []
         found += [("res", self.output, 2)] if "residual" in self.epilogue else []
+        found += [("parts", "f32", 2), ("counters", "i32", 1)] if self.split > 1 else []
         return found
 
     def text(self) -> str:
@@ -96,8 +104,10 @@ class _Text:
             parameters += [f"%{name}_{what}: tile<i32>" for what in _sizes(rank)]
         self._start()
         self._loop()
-        result = self._epilogue(words)
-        self._store(result)
+        if g.split == 1:
+            self._store(self._epilogue(words))
+        else:
+            self._join(words)
         extended = " attributes {cuda_tile.extended}" if g.is_extended else ""
         hints = f" optimization_hints=<sm_90 = {{{g.hints}}}>" if g.hints else ""
         body = "\n".join(f"    {line}" for line in self.lines)
@@ -111,7 +121,8 @@ class _Text:
         g = self.gemm
         self._add("%token = make_token : token")
         for name, element, rank in g.arrays():
-            self._tensor(name, element, rank)
+            if name != "counters":
+                self._tensor(name, element, rank)
         self._view("va", "a", (g.bm, g.bk))
         self._view("vb", "b", (g.bk, g.bn), transposed=g.b == "k")
         self._view("vc", "c", (g.bm, g.bn), padded=False)
@@ -120,21 +131,41 @@ class _Text:
             self._add(f"%{name} = constant <i32: {value}> : tile<i32>")
         up, down = "signed rounding<positive_inf> : tile<i32>", "signed : tile<i32>"
         self._add(
-            "%x, %y, %z = get_tile_block_id : tile<i32>",
+            "%block, %y, %z = get_tile_block_id : tile<i32>",
             f"%rows = divi %c_d0, %bm {up}",
             f"%columns = divi %c_d1, %bn {up}",
             f"%rounds = divi %a_d1, %bk {up}",
+        )
+        self._share(up, down)
+        self._add(
             "%in_group = muli %group, %columns : tile<i32>",
-            f"%g = divi %x, %in_group {down}",
+            f"%g = divi %{self.block}, %in_group {down}",
             "%first = muli %g, %group : tile<i32>",
             "%left = subi %rows, %first : tile<i32>",
             f"%height = mini %left, %group {down}",
-            "%before = muli %g, %in_group : tile<i32>",
-            "%place = subi %x, %before : tile<i32>",
+            "%skipped = muli %g, %in_group : tile<i32>",
+            f"%place = subi %{self.block}, %skipped : tile<i32>",
             f"%below = remi %place, %height {down}",
             "%i = addi %first, %below : tile<i32>",
             f"%j = divi %place, %height {down}",
         )
+
+    def _share(self, up: str, down: str) -> None:
+        """The tile %x of this block, its part %piece of the sum, and the rounds of that."""
+        if self.gemm.split == 1:
+            self.block, self.first, self.end = "block", "c0", "rounds"
+            return
+        self._add(
+            f"%split = constant <i32: {self.gemm.split}> : tile<i32>",
+            "%tiles = muli %rows, %columns : tile<i32>",
+            f"%piece = divi %block, %tiles {down}",
+            f"%tile = remi %block, %tiles {down}",
+            f"%share = divi %rounds, %split {up}",
+            "%from = muli %piece, %share : tile<i32>",
+            "%until = addi %from, %share : tile<i32>",
+            f"%to = mini %until, %rounds {down}",
+        )
+        self.block, self.first, self.end = "tile", "from", "to"
 
     def _tensor(self, name: str, element: str, rank: int) -> None:
         per_row = max(1, 16 // BYTES[element])
@@ -167,7 +198,7 @@ class _Text:
         self, tensor: str, shape: tuple[int, ...], padded: bool, transposed: bool
     ) -> str:
         g = self.gemm
-        element = g.dtype if tensor in "ab" else g.output
+        element = "f32" if tensor == "parts" else g.dtype if tensor in "ab" else g.output
         size = "x".join(map(str, shape))
         padding = "padding_value = zero, " if padded else ""
         dims = ", dim_map=[1, 0]" if transposed else ""
@@ -188,7 +219,7 @@ class _Text:
         a, b = f"{g.bm}x{g.bk}x{g.dtype}", f"{g.bk}x{g.bn}x{g.dtype}"
         self._add(f"%zero = constant <{g.accumulator}: {zero}> : {total}")
         self._add(
-            "%sum = for %k in (%c0 to %rounds, step %c1) : tile<i32> "
+            f"%sum = for %k in (%{self.first} to %{self.end}, step %c1) : tile<i32> "
             f"iter_values(%acc = %zero) -> ({total}) {{"
         )
         va = self._view_type("a", (g.bm, g.bk), True, False)
@@ -213,9 +244,9 @@ class _Text:
             last = "%promoted"
         self._add(f"continue {last} : {total}", "}")
 
-    def _epilogue(self, words: list[str]) -> str:
+    def _epilogue(self, words: list[str], value: str = "sum") -> str:
         g, shape = self.gemm, f"{self.gemm.bm}x{self.gemm.bn}"
-        f32, value = f"tile<{shape}xf32>", "sum"
+        f32 = f"tile<{shape}xf32>"
         if "bias" in words:
             kind = self._view_type("bias", (g.bn,), True, False)
             self._view("vbias", "bias", (g.bn,))
@@ -260,6 +291,39 @@ class _Text:
             f"%gelu = fma %g5, %g4, %g5 : {f32}",
         )
         return "gelu"
+
+    def _join(self, words: list[str]) -> None:
+        """Leaves the sum of this block; the last block of a tile adds all and stores the result."""
+        g = self.gemm
+        tile = f"{g.bm}x{g.bn}xf32"
+        kind = self._view_type("parts", (g.bm, g.bn), False, False)
+        self._view("vparts", "parts", (g.bm, g.bn), padded=False)
+        self._add(
+            "%own = muli %tile, %split : tile<i32>",
+            "%mine = addi %own, %piece : tile<i32>",
+            "%stored = store_view_tko weak %sum, %vparts[%mine, %c0] token = %token : "
+            f"tile<{tile}>, {kind}, tile<i32> -> token",
+            "%counter = offset %counters, %tile : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>",
+            "%before, %arrived = atomic_rmw_tko acq_rel device %counter, add, %c1 token = %stored "
+            ": tile<ptr<i32>>, tile<i32> -> tile<i32>, token",
+            "%turn = remi %before, %split signed : tile<i32>",
+            f"%final = constant <i32: {g.split - 1}> : tile<i32>",
+            "%is_last = cmpi equal %turn, %final, signed : tile<i32> -> tile<i1>",
+            "if %is_last {",
+        )
+        total = f"tile<{tile}>"
+        self._add(
+            "%total = for %p in (%c0 to %split, step %c1) : tile<i32> "
+            f"iter_values(%some = %zero) -> ({total}) {{",
+            "%at_p = addi %own, %p : tile<i32>",
+            "%part, %seen = load_view_tko weak %vparts[%at_p, %c0] token = %arrived : "
+            f"{kind}, tile<i32> -> {total}, token",
+            f"%more = addf %some, %part : {total}",
+            f"continue %more : {total}",
+            "}",
+        )
+        self._store(self._epilogue(words, "total"))
+        self._add("yield", "}")
 
     def _store(self, value: str) -> None:
         g, shape = self.gemm, f"{self.gemm.bm}x{self.gemm.bn}"

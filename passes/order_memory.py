@@ -7,8 +7,8 @@ may touch the same memory, a barrier must stand between them. Everything else st
 A barrier is needed before operation B if an operation A that B's token depends on has run since
 the last barrier, and one of them writes, A acquires, or B releases.
 
-Kernels none of whose loads is ordered after a write (or an acquire) are marked: in those, loads may
-be done ahead of time, barriers or not.
+Loads that are ordered after a write (or an acquire) are marked, and kernels in which that was done:
+there all other loads may be done ahead of time, barriers or not.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from tileir.passes.analysis.token_order import LOADS, MEMORY, TokenOrder
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import entries
 
-#: On a kernel: no load has to wait for a write.
+#: On a kernel: only loads that say so have to wait for a write.
 FREE_LOADS_ATTRIBUTE = "tile_gpu.free_loads"
+#: On a load until it is one of `tile_gpu`: it may see what an operation before it wrote.
+ORDERED_ATTRIBUTE = "tile_gpu.ordered"
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,13 @@ class OrderMemory(ModulePass):
     def apply(self, module: Operation) -> None:
         for entry in entries(module):
             body = entry.regions[0].blocks[0]
-            order = TokenOrder(body)
-            if not any(_must_wait(op, order) for op in _memory_operations(body)):
-                entry.attributes[FREE_LOADS_ATTRIBUTE] = UnitAttr.get(module.context)
+            order, unit = TokenOrder(body), UnitAttr.get(module.context)
+            waiting = [op for op in _memory_operations(body) if _must_wait(op, order)]
             _Kernel(order).insert(body, set())
+            # Last, since attributes change the hashes of operations.
+            for op in waiting:
+                op.operation.attributes[ORDERED_ATTRIBUTE] = unit
+            entry.attributes[FREE_LOADS_ATTRIBUTE] = unit
 
 
 def _must_wait(op: OpView, order: TokenOrder) -> bool:

@@ -24,6 +24,8 @@ defvar TileGPU_TensorDescription = [{
 def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
   let summary = "load a tile of a tensor";
   let description = TileGPU_TensorDescription # [{
+    `ordered`: it may see what an operation before it wrote. Only such loads have to
+    stay where they are in kernels with `tile_gpu.free_loads`.
 
     Example:
     ```mlir
@@ -36,13 +38,13 @@ def TileGPU_LoadOp : TileGPU_Op<"load", [AttrSizedOperandSegments, MemoryEffects
                        I64Attr:$alignment, DefaultValuedAttr<I64Attr, "1">:$extent_multiple,
                        DenseBoolArrayAttr:$in_bounds,
                        DefaultValuedAttr<TileGPU_OrderingAttr, "::tile_gpu::Ordering::Weak">:$ordering,
-                       OptionalAttr<TileGPU_ScopeAttr>:$scope);
+                       OptionalAttr<TileGPU_ScopeAttr>:$scope, UnitAttr:$ordered);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = [{
     $base `[` $starts `]` `sizes` `[` $sizes `]` `strides` `[` $strides `]`
     (`padding` $padding^)? `alignment` $alignment
     (`extent_multiple` $extent_multiple^)? `in_bounds` $in_bounds
-    (`ordering` $ordering^)? (`scope` $scope^)? attr-dict `:` qualified(type($result))
+    (`ordering` $ordering^)? (`scope` $scope^)? (`ordered` $ordered^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

@@ -32,6 +32,7 @@ from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.sparse_views import Places, padding_value, places
 from tileir.passes.convert_cuda_tile.view_records import Extent, Tensor, View, ViewAccess
+from tileir.passes.order_memory import ORDERED_ATTRIBUTE
 
 _PADDING = {
     PaddingValue.Zero: "zero",
@@ -267,6 +268,8 @@ def load_view(c: Converter, op: LoadViewTkoOp, may_be_outside: int | None = None
     attributes["operandSegmentSizes"] = segments(c, 1, rank, rank, rank)
     if view.padding is not None:
         attributes["padding"] = c.builder.attribute(f"#tile_gpu.padding<{view.padding}>")
+    if ORDERED_ATTRIBUTE in op.operation.attributes:
+        attributes["ordered"] = c.builder.attribute("unit")
     loaded = c.builder.op(
         "tile_gpu.load",
         [tile.base, *tile.starts, *tile.sizes, *tile.strides],

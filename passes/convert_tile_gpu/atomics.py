@@ -1,4 +1,8 @@
-"""Atomic operations, one transaction for each element, by one thread."""
+"""Atomic operations, one transaction for each element, by one thread.
+
+Updates are written as PTX, since LLVM's back end drops the order and the scope of an `atomicrmw`:
+it makes `atom.global.add` of it, which is relaxed.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +21,26 @@ from tileir.passes.convert_tile_gpu.vectors import both
 
 AtomicOp = tile_gpu.AtomicRMWOp | tile_gpu.AtomicCASOp
 
-#: LLVM's atomicrmw kinds (LLVMOpsEnums).
-_KINDS = {
-    "xchg": 0, "add": 1, "and": 3, "or": 5, "xor": 6, "max": 7, "min": 8, "umax": 9, "umin": 10,
-    "addf": 11,
+#: Updates in PTX: `atom.SEMANTICS.SCOPE.global.THIS` and the bits of an element.
+_UPDATES = {
+    "xchg": "exch.b", "add": "add.u", "and": "and.b", "or": "or.b", "xor": "xor.b",
+    "max": "max.s", "min": "min.s", "umax": "max.u", "umin": "min.u",
 }  # fmt: skip
+_FLOAT_SUMS = {"f16": "add.noftz.f16", "bf16": "add.noftz.bf16", "f32": "add.f32", "f64": "add.f64"}
+_PTX_SCOPES = {"block": "cta", "device": "gpu", "system": "sys"}
+#: First architecture that adds bf16 to memory; before, LLVM makes a loop of it.
+_BF16_CAPABILITY = 90
+_LLVM_ADDF = 11
 _ORDERINGS = {"relaxed": 2, "acquire": 4, "release": 5, "acq_rel": 6}
 _SCOPES = {"block": "block", "device": "device", "system": ""}
 
 
 @lowers("tile_gpu.atomic_rmw")
 def _atomic_rmw(ctx: Lowering, op: tile_gpu.AtomicRMWOp) -> None:
-    kind = keyword(op, "kind")
+    ordering = keyword(op, "ordering")
 
     def apply(address: Value, value: Value, _: Value | None) -> Value:
-        return _rmw(ctx, op, kind, address, value, keyword(op, "ordering"))
+        return _update(ctx, op, address, value, ordering)
 
     _each_element(ctx, op, op.value, None, apply)
 
@@ -58,18 +67,43 @@ def _atomic_cas(ctx: Lowering, op: tile_gpu.AtomicCASOp) -> None:
     _each_element(ctx, op, op.value, op.compare, apply)
 
 
-def _rmw(
-    ctx: Lowering, op: OpView, kind: str, address: Value, value: Value, ordering: str
-) -> Value:
-    b = ctx.builder
-    exchanged = ctx.bitcast(value, b.type(f"i{ctx.width(value.type)}")) if kind == "xchg" else value
-    attributes = {
-        "bin_op": b.i64_attr(_KINDS[kind]),
-        "ordering": b.i64_attr(_ORDERINGS[ordering]),
-        "syncscope": b.attribute(f'"{_SCOPES[keyword(op, "scope")]}"'),
-    }
-    old = b.op("llvm.atomicrmw", [pointer_to(ctx, address), exchanged], exchanged.type, attributes)
+def _update(ctx: Lowering, op: OpView, address: Value, value: Value, ordering: str) -> Value:
+    """What was there before."""
+    b, kind, width = ctx.builder, keyword(op, "kind"), ctx.width(value.type)
+    name = str(value.type)
+    if name == "bf16" and ctx.target.capability < _BF16_CAPABILITY:
+        return _add_bf16(ctx, op, address, value, ordering)
+    update = _FLOAT_SUMS[name] if kind == "addf" else f"{_UPDATES[kind]}{width}"
+    scope = _PTX_SCOPES[keyword(op, "scope")]
+    bits = b.type(f"i{width}")
+    register = {16: "h", 32: "r", 64: "l"}[width]
+    text = f"atom.{ordering}.{scope}.global.{update} $0, [$1], $2;"
+    operands = [address, ctx.bitcast(value, bits)]
+    constraints = f"={register},l,{register},~{{memory}}"
+    old = ctx.asm(text, constraints, operands, bits, True).results[0]
     return ctx.bitcast(old, value.type)
+
+
+def _add_bf16(ctx: Lowering, op: OpView, address: Value, value: Value, ordering: str) -> Value:
+    """In a loop, between fences."""
+    b = ctx.builder
+    scope = b.attribute(f'"{_SCOPES[keyword(op, "scope")]}"')
+
+    def fence(kind: str) -> None:
+        if ordering in (kind, "acq_rel"):
+            attributes = {"ordering": b.i64_attr(_ORDERINGS[kind]), "syncscope": scope}
+            b.create("llvm.fence", attributes=attributes)
+
+    fence("release")
+    attributes = {
+        "bin_op": b.i64_attr(_LLVM_ADDF),
+        "ordering": b.i64_attr(_ORDERINGS["relaxed"]),
+        "syncscope": scope,
+    }
+    operands = [pointer_to(ctx, address), value]
+    old = b.op("llvm.atomicrmw", operands, value.type, attributes)
+    fence("acquire")
+    return old
 
 
 Apply = Callable[[Value, Value, Value | None], Value]
@@ -117,12 +151,11 @@ def _atomic_red(ctx: Lowering, op: tile_gpu.AtomicRedOp) -> None:
     info = fragment.info
     access = TensorAccess(ctx, op, info.layout, info.element_bytes)
     owner = ctx.owns(info.layout)
-    kind = keyword(op, "kind")
-    if kind == "xchg":
+    if keyword(op, "kind") == "xchg":
         raise Unsupported("there is no exchange without a result")
     for register, offset in enumerate(info.layout.register_offsets):
         guard = both(ctx, access.inside(offset), owner)
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)
         value = fragment.registers[register]
         with ctx.only_if(guard):
-            _rmw(ctx, op, kind, address, value, "relaxed")
+            _update(ctx, op, address, value, "relaxed")

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_block, defining_op, keyword, parent_of
+from tileir.compiler.ir_util import (
+    defining_block,
+    defining_op,
+    has_flag,
+    keyword,
+    parent_of,
+)
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
 from tileir.dialects import tile_gpu
@@ -290,7 +296,7 @@ def _rings(loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Val
             continue
         shared = shared_by_pairs.get(load.load.operation)
         box = _box(load, 1 if shared is None else 2)
-        if not load.suits_tensor_access or box is None:
+        if not load.suits_tensor_access or box is None or has_flag(load.load, "ordered"):
             continue
         first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
         key = (load.to_shared.operation.block, first)

@@ -30,7 +30,7 @@ def prefetch_epilogue(plan: Plan) -> None:
     for block, loop in _loops_of_rings(plan):
         ops = [op.operation for op in block]
         after = [op.opview for op in ops[ops.index(loop) + 1 :] if op not in fetched]
-        loads = [op for op in after if isinstance(op, tile_gpu.LoadOp)]
+        loads = [op for op in after if isinstance(op, tile_gpu.LoadOp) and not op.ordered]
         rows = [load for load in loads if _is_row(load, block)]
         for load in loads:
             if load not in rows and _suits(load, block):

@@ -93,7 +93,7 @@ def _loads_after(ring: Ring) -> Iterator[tile_gpu.LoadOp]:
     for op in ops[ops.index(loop) + 1 :]:
         if op.name == "tile_gpu.barrier":
             return
-        if isinstance(op.opview, tile_gpu.LoadOp):
+        if isinstance(op.opview, tile_gpu.LoadOp) and not op.opview.ordered:
             yield op.opview
 
 

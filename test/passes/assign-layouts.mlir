@@ -195,3 +195,27 @@ module attributes {tile_gpu.target = "sm_80"} {
     }
   }
 }
+
+// -----
+
+// Accumulators are stored by the warps that hold them, in whole cache lines: of 16 rows each, four
+// at a time.
+
+// CHECK: #[[OWN:.*]] = #tile_gpu.layout<[warp 4:1, reg 4, lane 4:8], [lane 8:1, reg 8]>
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // CHECK: gpu.func @stored
+    gpu.func @stored(%q: !llvm.ptr<1>, %z: i64, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
+      %a = tile_gpu.alloc : !tile_gpu.buffer<64x64xf16, swizzle = 128>
+      %b = tile_gpu.alloc : !tile_gpu.buffer<64x64xf16, swizzle = 128>
+      %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      %d = tile_gpu.dot %a, %b, %zero instruction <wgmma> : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+      %h = tile_gpu.cast <truncf> %d : !tile_gpu.tile<64x64xf32> -> !tile_gpu.tile<64x64xf16>
+      // CHECK: %[[C:.*]] = tile_gpu.convert_layout {{.*}} -> !tile_gpu.tile<64x64xf16, #[[OWN]]>
+      // CHECK-NEXT: tile_gpu.store %[[C]]
+      tile_gpu.store %h, %q[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 extent_multiple 8 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+      gpu.return
+    }
+  }
+}

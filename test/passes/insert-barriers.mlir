@@ -46,6 +46,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A buffer of which each warp has its own part needs none but towards others.
+  // CHECK-LABEL: gpu.func @per_warp
+  gpu.func @per_warp(%n: index) kernel {
+    %v = arith.constant dense<1.0> : !tile
+    %a = tile_gpu.alloc per_warp offset 0 : !buffer
+    %b = tile_gpu.alloc per_warp offset 0 : !buffer
+    // CHECK: scf.for
+    scf.for %i = %n to %n step %n {
+      // CHECK-NEXT: tile_gpu.local_store
+      // CHECK-NEXT: tile_gpu.local_load
+      tile_gpu.local_store %v, %a : !tile, !buffer
+      %y = tile_gpu.local_load %a : !buffer -> !tile
+    // CHECK-NEXT: }
+    }
+    // CHECK-NEXT: tile_gpu.barrier
+    // CHECK-NEXT: tile_gpu.local_store
+    tile_gpu.local_store %v, %b : !tile, !buffer
+    gpu.return
+  }
+
   // A barrier that is there already serves.
   // CHECK-LABEL: gpu.func @barrier_there
   gpu.func @barrier_there() kernel {

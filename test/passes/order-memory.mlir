@@ -1,11 +1,14 @@
 // RUN: tile-opt --order-memory %s | FileCheck %s
 
 // Tokens order memory operations of a tile block. Its threads run at different times, so that order
-// becomes a barrier where the two operations conflict.
+// becomes a barrier where the two operations conflict. Loads that may see what was written before them
+// are marked; those that are not may be done ahead of time.
 
 cuda_tile.module @kernels {
   // A store that a load's token orders after it: threads must have read before others write.
   // CHECK-LABEL: entry @load_then_store
+  // CHECK-SAME: {tile_gpu.free_loads}
+  // CHECK-NOT: tile_gpu.ordered
   entry @load_then_store(%p: tile<ptr<f32>>) {
     // CHECK: load_ptr_tko
     %v, %t0 = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
@@ -20,6 +23,7 @@ cuda_tile.module @kernels {
   // CHECK-LABEL: entry @unordered
   entry @unordered(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
     // CHECK-NOT: tile_gpu.barrier
+    // CHECK-NOT: tile_gpu.ordered
     // CHECK: return
     %v, %t0 = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
     %w, %t1 = load_ptr_tko weak %p token=%t0 : tile<ptr<f32>> -> tile<f32>, token
@@ -31,9 +35,10 @@ cuda_tile.module @kernels {
   // CHECK-LABEL: entry @acquire_release
   entry @acquire_release(%p: tile<ptr<f32>>, %flag: tile<ptr<i32>>, %one: tile<i32>) {
     // CHECK: load_ptr_tko acquire
+    // CHECK-NOT: tile_gpu.ordered
     %f, %t0 = load_ptr_tko acquire device %flag : tile<ptr<i32>> -> tile<i32>, token
-    // CHECK-NEXT: tile_gpu.barrier
-    // CHECK-NEXT: load_ptr_tko weak
+    // CHECK: tile_gpu.barrier
+    // CHECK-NEXT: load_ptr_tko weak {{.*}} {tile_gpu.ordered}
     %v, %t1 = load_ptr_tko weak %p token=%t0 : tile<ptr<f32>> -> tile<f32>, token
     // CHECK-NEXT: tile_gpu.barrier
     // CHECK-NEXT: store_ptr_tko release
@@ -49,8 +54,8 @@ cuda_tile.module @kernels {
     %t0 = store_ptr_tko weak %p, %x : tile<ptr<f32>>, tile<f32> -> token
     %t1 = store_ptr_tko weak %q, %x : tile<ptr<f32>>, tile<f32> -> token
     // CHECK-NEXT: tile_gpu.barrier
-    // CHECK-NEXT: load_ptr_tko
-    // CHECK-NEXT: load_ptr_tko
+    // CHECK-NEXT: load_ptr_tko {{.*}} {tile_gpu.ordered}
+    // CHECK-NEXT: load_ptr_tko {{.*}} {tile_gpu.ordered}
     %v, %t2 = load_ptr_tko weak %p token=%t0 : tile<ptr<f32>> -> tile<f32>, token
     %w, %t3 = load_ptr_tko weak %q token=%t1 : tile<ptr<f32>> -> tile<f32>, token
     return

@@ -21,6 +21,37 @@ gpu.module @kernels {
 
 // -----
 
+// Where every warp keeps its elements, its lanes wait for each other only.
+
+#rows = #tile_gpu.layout<[warp 4:1, reg 4, lane 4:8], [lane 8:1, reg 8]>
+#pairs = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 8, lane 4:1, reg 2]>
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @within_warps
+  gpu.func @within_warps() kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK: %[[X:.*]] = arith.constant
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<64x64xf16, #pairs>
+    // CHECK-NEXT: %[[B:.*]] = tile_gpu.alloc per_warp : !tile_gpu.buffer<64x64xf16
+    // CHECK-NEXT: tile_gpu.warp_barrier
+    // CHECK-NEXT: tile_gpu.local_store %[[X]], %[[B]]
+    // CHECK-NEXT: tile_gpu.warp_barrier
+    // CHECK-NEXT: tile_gpu.local_load %[[B]]
+    %y = tile_gpu.convert_layout %x : !tile_gpu.tile<64x64xf16, #pairs> -> !tile_gpu.tile<64x64xf16, #rows>
+    gpu.return
+  }
+
+  // Eight warps hold this tile twice: one of two writes it, and both read it.
+  // CHECK-LABEL: gpu.func @copies
+  gpu.func @copies() kernel attributes {tile_gpu.num_warps = 8 : i32} {
+    // CHECK: tile_gpu.alloc :
+    // CHECK-NOT: warp_barrier
+    %x = arith.constant dense<1.0> : !tile_gpu.tile<64x64xf16, #pairs>
+    %y = tile_gpu.convert_layout %x : !tile_gpu.tile<64x64xf16, #pairs> -> !tile_gpu.tile<64x64xf16, #rows>
+    gpu.return
+  }
+}
+
+// -----
+
 // Where every thread keeps its elements, only their registers change: no buffer.
 
 #reduced = #tile_gpu.layout<[warp 4:1, lane 8:4]>

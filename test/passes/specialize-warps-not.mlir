@@ -145,3 +145,53 @@ module attributes {tile_gpu.target = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+// A load that may see what was written before it, among others that need not wait.
+// CHECK-LABEL: gpu.func @ordered
+// CHECK-NOT: tile_gpu.specialize
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    gpu.func @ordered(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.free_loads} {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      tile_gpu.barrier
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!tile_gpu.tile<64x64xf32>) : i32 {
+        %k64 = arith.extui %k : i32 to i64
+        %x = tile_gpu.load %p[%z, %k64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] ordered : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+        %d = tile_gpu.dot %a, %a, %acc instruction <wgmma> : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+        scf.yield %d : !tile_gpu.tile<64x64xf32>
+      }
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Barriers, and nobody knows what they order.
+// CHECK-LABEL: gpu.func @barriers
+// CHECK-NOT: tile_gpu.specialize
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    gpu.func @barriers(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %zero = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      tile_gpu.barrier
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!tile_gpu.tile<64x64xf32>) : i32 {
+        %k64 = arith.extui %k : i32 to i64
+        %x = tile_gpu.load %p[%z, %k64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+        %d = tile_gpu.dot %a, %a, %acc instruction <wgmma> : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+        scf.yield %d : !tile_gpu.tile<64x64xf32>
+      }
+      gpu.return
+    }
+  }
+}

@@ -83,9 +83,17 @@ class Product:
         """The flat parameters, and the result among them."""
         c = self.result()
         args: list[Any] = []
-        for array in (self.a, self.b, c, *self.others):
+        for array in (self.a, self.b, c, *self.others, *self._scratch()):
             args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
         return args, c
+
+    def _scratch(self) -> list[np.ndarray]:
+        """Parts of sums, and counters that earlier launches have left behind."""
+        tiles, gemm = self.gemm.tiles(*self.shape), self.gemm
+        if gemm.split == 1:
+            return []
+        parts = np.full((tiles * gemm.split * gemm.bm, gemm.bn), np.nan, np.float32)
+        return [parts, np.full(tiles, 5 * gemm.split, np.int32)]
 
     def interpreted(self) -> np.ndarray:
         args, c = self.arguments()

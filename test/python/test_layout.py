@@ -132,6 +132,30 @@ def test_register_offsets_are_relative_to_the_first_element(case):
 
 
 @given(layouts(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_warps_keep_their_elements_within_warps(case, data):
+    layout, num_warps = case
+    order = data.draw(st.permutations(range(layout.rank)))
+    own = layout.within_warps(order, data.draw(st.sampled_from((1, 2, 4))))
+    if own is None:
+        return
+    assert own.shape == layout.shape
+    before, after = elements(layout, num_warps), elements(own, num_warps)
+    for w in range(num_warps):
+        mine = [place for (owner, _, _), place in after.items() if owner == w]
+        assert len(set(mine)) == len(mine)
+        assert set(mine) == {place for (owner, _, _), place in before.items() if owner == w}
+
+
+def test_accumulators_within_warps():
+    rows = [warp(4, 1), reg(2), lane(8, 4)]
+    accumulator = Layout.of(rows, [reg(16), lane(4, 1), reg(2)])
+    own = accumulator.within_warps((0, 1), 8)
+    assert own == Layout.of([warp(4, 1), reg(8), lane(2, 16)], [lane(16, 1), reg(8)])
+    assert Layout.of([lane(8, 1), warp(4, 1)], [lane(4, 8)]).within_warps((0, 1), 1) is None
+
+
+@given(layouts(), st.data())
 @settings(max_examples=40, deadline=None)
 def test_groups_are_neighbours(case, data):
     layout, _ = case

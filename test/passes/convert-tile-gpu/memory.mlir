@@ -105,5 +105,21 @@ module attributes {tile_gpu.target = "sm_80"} {
       tile_gpu.async_wait 1
       gpu.return
     }
+
+    // Updates with their order and scope, which LLVM's atomicrmw would lose; of elements as bits.
+    // CHECK-LABEL: gpu.func @updates
+    gpu.func @updates(%p: i64, %n: i32, %x: f32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      // CHECK: llvm.inline_asm has_side_effects "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{memory}"
+      %0 = tile_gpu.atomic_rmw <add> %p, %n ordering <acq_rel> scope <device> : i64, i32 -> i32
+      // CHECK: llvm.inline_asm has_side_effects "atom.release.sys.global.min.u32
+      %1 = tile_gpu.atomic_rmw <umin> %p, %n ordering <release> scope <system> : i64, i32 -> i32
+      // CHECK: llvm.inline_asm has_side_effects "atom.acquire.cta.global.add.f32
+      %2 = tile_gpu.atomic_rmw <addf> %p, %x ordering <acquire> scope <block> : i64, f32 -> f32
+      // CHECK: llvm.inline_asm has_side_effects "atom.relaxed.gpu.global.exch.b32
+      %3 = tile_gpu.atomic_rmw <xchg> %p, %x ordering <relaxed> scope <device> : i64, f32 -> f32
+      // CHECK-NOT: atomicrmw
+      // CHECK: gpu.return
+      gpu.return
+    }
   }
 }

@@ -4,6 +4,9 @@
 !acc = !tile_gpu.tile<64x8xf32, #acc>
 !a = !tile_gpu.buffer<64x32xf16, swizzle = 64>
 !b = !tile_gpu.buffer<32x8xf16, order = [1, 0], swizzle = 64>
+#tall_acc = #tile_gpu.layout<[reg 2, warp 4:1, reg 2, lane 8:4], [lane 4:1, reg 2]>
+!tall_acc = !tile_gpu.tile<128x8xf32, #tall_acc>
+!tall = !tile_gpu.buffer<128x32xf16, swizzle = 64>
 
 module attributes {tile_gpu.target = "sm_90a"} {
   gpu.module @kernels {
@@ -36,6 +39,20 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: nvvm.wgmma.commit.group.sync.aligned
       // CHECK: llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0; // 2", "=f,
       %f = tile_gpu.dot %a, %b, %e instruction <wgmma> : !a, !b, !acc
+      gpu.return
+    }
+
+    // Of two blocks of 64 rows in turns, so that no instruction waits for the one before it.
+    // CHECK-LABEL: gpu.func @two_blocks
+    gpu.func @two_blocks() kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 16384 : i64} {
+      %a = tile_gpu.alloc offset 0 : !tall
+      %b = tile_gpu.alloc offset 8192 : !b
+      %zero = arith.constant dense<0.0> : !tall_acc
+      // CHECK: llvm.inline_asm {{.*}} wgmma.fence.sync.aligned; wgmma.mma_async{{[^;]*}} {$0, $1, $2, $3}, $8, $9, set,
+      // CHECK-SAME: ; wgmma.mma_async{{[^;]*}} {$4, $5, $6, $7}, $10, $11, set,
+      // CHECK-SAME: ; wgmma.mma_async{{[^;]*}} {$0, $1, $2, $3}, $12, $13, add,
+      // CHECK-SAME: ; wgmma.mma_async{{[^;]*}} {$4, $5, $6, $7}, $14, $15, add,
+      %d = tile_gpu.dot %a, %b, %zero instruction <wgmma> : !tall, !b, !tall_acc
       gpu.return
     }
 
