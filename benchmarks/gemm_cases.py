@@ -1,7 +1,7 @@
 """The matrix products that are timed, and the tile that the rule picks for each.
 
-The rule is `tileir.compiler.hopper.choose_tile`; where a tile whose sizes are not powers of two is
-predicted to be faster, that is timed as well.
+The rule is `tileir.compiler.hopper.choose_tile`; where a tile whose sizes are not powers of two, or
+sums that blocks share, are predicted to be faster, those are timed as well.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from gemm_program import Gemm
 
-from tileir.compiler.hopper import choose_tile
+from tileir.compiler.hopper import choose_split, choose_tile
 
 #: Shapes (M, N, K) that must be fast.
 SHAPES = (
@@ -72,12 +72,18 @@ def _divisor(shape: tuple[int, int, int]) -> int:
 
 
 def _programs(shape: tuple[int, int, int], **fields: Any) -> tuple[Gemm, ...]:
-    """The rule's program, and the one with an extended tile if the rule prefers that."""
+    """The rule's program, the one with an extended tile if the rule prefers that, and one whose
+    blocks share sums over k."""
     divisor = _divisor(shape)
     tiles = dict.fromkeys(
         choose_tile(*shape, on_lines=divisor >= 16, extended=extended) for extended in (False, True)
     )
-    return tuple(Gemm(*tile, divisor=divisor, **fields) for tile in tiles)
+    programs = [Gemm(*tile, divisor=divisor, **fields) for tile in tiles]
+    shared = choose_split(*shape)
+    if shared is not None:
+        tile, split = shared
+        programs.append(Gemm(*tile, divisor=divisor, split=split, **fields))
+    return tuple(programs)
 
 
 def _of(size: int, **fields: Any) -> Gemm:

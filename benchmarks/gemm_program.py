@@ -131,7 +131,7 @@ class _Text:
             self._add(f"%{name} = constant <i32: {value}> : tile<i32>")
         up, down = "signed rounding<positive_inf> : tile<i32>", "signed : tile<i32>"
         self._add(
-            "%block, %y, %z = get_tile_block_id : tile<i32>",
+            "%x, %y, %z = get_tile_block_id : tile<i32>",
             f"%rows = divi %c_d0, %bm {up}",
             f"%columns = divi %c_d1, %bn {up}",
             f"%rounds = divi %a_d1, %bk {up}",
@@ -153,13 +153,13 @@ class _Text:
     def _share(self, up: str, down: str) -> None:
         """The tile %x of this block, its part %piece of the sum, and the rounds of that."""
         if self.gemm.split == 1:
-            self.block, self.first, self.end = "block", "c0", "rounds"
+            self.block, self.first, self.end = "x", "c0", "rounds"
             return
         self._add(
             f"%split = constant <i32: {self.gemm.split}> : tile<i32>",
             "%tiles = muli %rows, %columns : tile<i32>",
-            f"%piece = divi %block, %tiles {down}",
-            f"%tile = remi %block, %tiles {down}",
+            f"%piece = divi %x, %tiles {down}",
+            f"%tile = remi %x, %tiles {down}",
             f"%share = divi %rounds, %split {up}",
             "%from = muli %piece, %share : tile<i32>",
             "%until = addi %from, %share : tile<i32>",
@@ -311,18 +311,18 @@ class _Text:
             "%is_last = cmpi equal %turn, %final, signed : tile<i32> -> tile<i1>",
             "if %is_last {",
         )
-        total = f"tile<{tile}>"
-        self._add(
-            "%total = for %p in (%c0 to %split, step %c1) : tile<i32> "
-            f"iter_values(%some = %zero) -> ({total}) {{",
-            "%at_p = addi %own, %p : tile<i32>",
-            "%part, %seen = load_view_tko weak %vparts[%at_p, %c0] token = %arrived : "
-            f"{kind}, tile<i32> -> {total}, token",
-            f"%more = addf %some, %part : {total}",
-            f"continue %more : {total}",
-            "}",
-        )
-        self._store(self._epilogue(words, "total"))
+        total, whole = f"tile<{tile}>", "zero"
+        for n in range(g.split):
+            self._add(
+                f"%n{n} = constant <i32: {n}> : tile<i32>",
+                f"%at{n} = addi %own, %n{n} : tile<i32>",
+                f"%part{n}, %seen{n} = load_view_tko weak %vparts[%at{n}, %c0] token = %arrived : "
+                f"{kind}, tile<i32> -> {total}, token",
+            )
+        for n in range(g.split):
+            self._add(f"%total{n} = addf %{whole}, %part{n} : {total}")
+            whole = f"total{n}"
+        self._store(self._epilogue(words, whole))
         self._add("yield", "}")
 
     def _store(self, value: str) -> None:

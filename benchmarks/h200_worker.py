@@ -79,6 +79,14 @@ class Data:
         torch.backends.cuda.matmul.allow_tf32 = True
         return total
 
+    def scratch(self, gemm: Gemm) -> list[torch.Tensor]:
+        """Where blocks that share a tile leave their sums, and the tiles' counters."""
+        if gemm.split == 1:
+            return []
+        tiles = gemm.tiles(self.case.m, self.case.n)
+        parts = torch.empty((tiles * gemm.split * gemm.bm, gemm.bn), device="cuda")
+        return [parts, torch.zeros(tiles, device="cuda", dtype=torch.int32)]
+
     def poison(self) -> None:
         """Fills the output with what no right result has."""
         self.out.fill_(float("nan") if self.out.dtype.is_floating_point else -7777777)
@@ -104,6 +112,7 @@ def of_bundle(label: str, kernel: Kernel, gemm: Gemm, data: Data) -> Contender:
     b = data.b_t if gemm.b == "k" else data.b
     arrays = [data.a, b, data.out]
     arrays += [one for one in (data.bias, data.residual) if one is not None]
+    arrays += data.scratch(gemm)
     args: list[Any] = []
     for array in arrays:
         args += [array.data_ptr(), *array.shape, *array.stride()]

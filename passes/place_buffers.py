@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import int_attr, keyword
+from tileir.compiler.ir_util import ancestors, int_attr, keyword
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.shared_memory import conversion_buffer
 from tileir.compiler.tile_types import (
@@ -30,6 +30,8 @@ from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import kernels, replace_op, walk
+
+_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ def _place_conversion(op: OpView, num_warps: int) -> None:
     if _same_warps(source.layout, result.layout, num_warps):
         attributes = {"per_warp": b.attribute("unit")}
         buffer = b.create("tile_gpu.alloc", [], [b.type(str(info))], attributes).results[0]
-        # The lanes may still be reading what the last round left there.
-        b.create("tile_gpu.warp_barrier")
+        if any(around.name in _LOOPS for around in ancestors(op)):
+            # Lanes may still be reading what the last round left there.
+            b.create("tile_gpu.warp_barrier")
         b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
         b.create("tile_gpu.warp_barrier")
     else:

@@ -148,10 +148,9 @@ class Plan:
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
         sources = epilogue_sources(kernel, rings, stores)
-        if num_warps_of(kernel) == wgmma.WARPS and not sources:
-            # One warpgroup has its small tile on the way sooner than a copy can start, and a
-            # launch ends when the last has left.
-            stores = []
+        if not sources:
+            waits = bool(ops_of(kernel, tile_gpu.BarrierOp))
+            stores = [store for store in stores if not store.is_late(waits)]
         plan = Plan._with(kernel, rings, stores, sources, pairs, target, most_stages)
         if plan is None and sources:
             plan = Plan._with(kernel, rings, stores, [], pairs, target, most_stages)

@@ -26,14 +26,22 @@ class TensorStore:
     buffers. `allocate` makes these, and the map of the tensor."""
 
     store: tile_gpu.StoreOp
+    grid: WarpgroupGrid
     box: BufferInfo
     ring: BufferInfo
     map: Value = field(init=False)
     buffers: Value = field(init=False)
 
+    def is_late(self, waited_for: bool) -> bool:
+        """Whether the warps would have the tile in memory sooner: those of one warpgroup, if they
+        hold rows of it, or if something waits for the copies. (A launch ends with its last store.)
+        """
+        small = self.grid.rows * self.grid.columns == 1
+        return small and (waited_for or not self.grid.transposed)
+
     def with_stages(self, stages: int) -> TensorStore:
         """The same by way of so many buffers."""
-        return TensorStore(self.store, self.box, replace(self.ring, stages=stages))
+        return replace(self, ring=replace(self.ring, stages=stages))
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
@@ -134,7 +142,7 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore |
     # Warps that share out the columns of a transposed accumulator all take part in a slice.
     width = max(columns, ROWS) if grid.transposed else columns
     shape = (ROWS * grid.rows, width * grid.columns)
-    return TensorStore(store, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
+    return TensorStore(store, grid, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
 
 
 def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:

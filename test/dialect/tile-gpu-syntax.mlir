@@ -92,8 +92,8 @@ func.func @reductions(%x: !tile_gpu.tile<4x64xf32>, %v: !tile_gpu.tile<64xi32>) 
 func.func @tensors(%p: !llvm.ptr<1>, %i: i64, %x: !tile_gpu.tile<64x32xf16>) {
   // CHECK: tile_gpu.load %{{.*}}[%[[I:.*]], %[[I]]] sizes[%[[I]], %[[I]]] strides[%[[I]], %[[I]]] alignment 2 in_bounds [true, false] : !tile_gpu.tile<64x32xf16>
   %0 = tile_gpu.load %p[%i, %i] sizes [%i, %i] strides [%i, %i] alignment 2 in_bounds [true, false] : !tile_gpu.tile<64x32xf16>
-  // CHECK: tile_gpu.load {{.*}} padding <neg_inf> alignment 16 extent_multiple 8 in_bounds [false] ordering <acquire> scope <device> : !tile_gpu.tile<64xf16>
-  %1 = tile_gpu.load %p[%i] sizes [%i] strides [%i] padding <neg_inf> alignment 16 extent_multiple 8 in_bounds [false] ordering <acquire> scope <device> : !tile_gpu.tile<64xf16>
+  // CHECK: tile_gpu.load {{.*}} padding <neg_inf> alignment 16 extent_multiple 8 in_bounds [false] ordering <acquire> scope <device> ordered : !tile_gpu.tile<64xf16>
+  %1 = tile_gpu.load %p[%i] sizes [%i] strides [%i] padding <neg_inf> alignment 16 extent_multiple 8 in_bounds [false] ordering <acquire> scope <device> ordered : !tile_gpu.tile<64xf16>
   // CHECK: tile_gpu.store %{{.*}}, %{{.*}}[%[[I]], %[[I]]] sizes[%[[I]], %[[I]]] strides[%[[I]], %[[I]]] alignment 16 extent_multiple 4 in_bounds [true, true] ordering <release> scope <system> : !tile_gpu.tile<64x32xf16>
   tile_gpu.store %x, %p[%i, %i] sizes [%i, %i] strides [%i, %i] alignment 16 extent_multiple 4 in_bounds [true, true] ordering <release> scope <system> : !tile_gpu.tile<64x32xf16>
   // CHECK: tile_gpu.atomic_red <addf> %{{.*}}, %{{.*}}[%[[I]], %[[I]]] {{.*}} alignment 2 in_bounds [false, false] scope <device> : !tile_gpu.tile<64x32xf16>
@@ -140,6 +140,8 @@ func.func @buffers(%x: !tile, %i: i32, %p: !llvm.ptr<1>, %n: i64, %c: i1) {
   %0 = tile_gpu.alloc : !ring
   // CHECK: tile_gpu.alloc offset 4096 : !tile_gpu.buffer<64x32xf16, swizzle = 64>
   %1 = tile_gpu.alloc offset 4096 : !stage
+  // CHECK: tile_gpu.alloc per_warp offset 8192 : !tile_gpu.buffer<64x32xf16, swizzle = 64>
+  %own = tile_gpu.alloc per_warp offset 8192 : !stage
   // CHECK: tile_gpu.stage %[[R]][%{{.*}}] : !tile_gpu.buffer<64x32xf16, swizzle = 64, stages = 3> -> !tile_gpu.buffer<64x32xf16, swizzle = 64>
   %2 = tile_gpu.stage %0[%i] : !ring -> !stage
   // CHECK: tile_gpu.to_shared %{{.*}} : !tile_gpu.tile<64x32xf16> -> !tile_gpu.buffer<64x32xf16, swizzle = 64>
@@ -162,6 +164,8 @@ func.func @buffers(%x: !tile, %i: i32, %p: !llvm.ptr<1>, %n: i64, %c: i1) {
   tile_gpu.fence_async
   // CHECK: tile_gpu.barrier
   tile_gpu.barrier
+  // CHECK-NEXT: tile_gpu.warp_barrier
+  tile_gpu.warp_barrier
   return
 }
 

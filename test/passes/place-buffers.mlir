@@ -27,15 +27,22 @@ gpu.module @kernels {
 #pairs = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 8, lane 4:1, reg 2]>
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @within_warps
-  gpu.func @within_warps() kernel attributes {tile_gpu.num_warps = 4 : i32} {
+  gpu.func @within_warps(%n: index) kernel attributes {tile_gpu.num_warps = 4 : i32} {
     // CHECK: %[[X:.*]] = arith.constant
     %x = arith.constant dense<1.0> : !tile_gpu.tile<64x64xf16, #pairs>
     // CHECK-NEXT: %[[B:.*]] = tile_gpu.alloc per_warp : !tile_gpu.buffer<64x64xf16
-    // CHECK-NEXT: tile_gpu.warp_barrier
     // CHECK-NEXT: tile_gpu.local_store %[[X]], %[[B]]
     // CHECK-NEXT: tile_gpu.warp_barrier
     // CHECK-NEXT: tile_gpu.local_load %[[B]]
     %y = tile_gpu.convert_layout %x : !tile_gpu.tile<64x64xf16, #pairs> -> !tile_gpu.tile<64x64xf16, #rows>
+    // CHECK-NEXT: scf.for
+    scf.for %i = %n to %n step %n {
+      // In the next round, when they have read what is there.
+      // CHECK-NEXT: tile_gpu.alloc per_warp
+      // CHECK-NEXT: tile_gpu.warp_barrier
+      // CHECK-NEXT: tile_gpu.local_store
+      %z = tile_gpu.convert_layout %x : !tile_gpu.tile<64x64xf16, #pairs> -> !tile_gpu.tile<64x64xf16, #rows>
+    }
     gpu.return
   }
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tileir.compiler.hopper import TILES, choose_tile, faster_tile, predicted_us
+from tileir.compiler.hopper import (
+    TILES,
+    Tile,
+    choose_split,
+    choose_tile,
+    faster_tile,
+    predicted_us,
+)
 
 #: Shapes and the tiles that won on an H200, by interleaved measurements of hand-written kernels.
 MEASURED = {
@@ -27,6 +34,35 @@ def test_the_fastest_measured_tile_is_chosen(shape: tuple[int, int, int]) -> Non
     assert choose_tile(*shape) == MEASURED[shape]
 
 
+#: Where blocks that share a tile were faster on an H200, or not.
+SHARED = {
+    (512, 512, 16384): ((128, 64, 64), 4),
+    (512, 512, 8192): ((64, 64, 64), 2),
+    (256, 1024, 8192): ((64, 64, 64), 2),
+    (1024, 1024, 8192): None,
+    (512, 512, 512): None,
+    (128, 8192, 8192): None,
+}
+
+
+@pytest.mark.parametrize("shape", SHARED, ids=lambda shape: "x".join(map(str, shape)))
+def test_blocks_share_sums_where_that_was_faster(shape: tuple[int, int, int]) -> None:
+    assert choose_split(*shape) == SHARED[shape]
+
+
+@pytest.mark.parametrize(
+    "tile,split,measured", [((64, 64), 2, 26.2), ((128, 64), 4, 24.8), ((64, 128), 4, 25.3)]
+)
+def test_predictions_of_shared_sums(tile: tuple[int, int], split: int, measured: float) -> None:
+    """Microseconds for 512x512x16384, the mean of both layouts of B."""
+    predicted = predicted_us(_tile(*tile), 512, 512, 16384, split=split)
+    assert predicted == pytest.approx(measured, rel=0.05)
+
+
+def _tile(rows: int, columns: int) -> Tile:
+    return next(tile for tile in TILES if (tile.rows, tile.columns) == (rows, columns))
+
+
 def test_rows_off_cache_lines_want_square_tiles_of_three_warpgroups() -> None:
     assert choose_tile(3000, 3000, 3000, on_lines=False, extended=True) == (192, 192, 64)
     assert choose_tile(3000, 3000, 3000, on_lines=False) == (128, 256, 64)
@@ -39,7 +75,7 @@ def test_depth_is_one_cache_line_whatever_the_element() -> None:
 
 def test_a_prediction_by_hand() -> None:
     # 4096^3 in tiles of 128x256: 512 tiles on 132 multiprocessors are 4 waves of 64 k-blocks.
-    wide = next(tile for tile in TILES if (tile.rows, tile.columns) == (128, 256))
+    wide = _tile(128, 256)
     waves = 4 * (64 * 0.655 + 128 * 256 * 4.3e-5)
     assert predicted_us(wide, 4096, 4096, 4096) == pytest.approx(5.0 + waves)
 

@@ -12,8 +12,8 @@ import tileir
 from tileir.passes.convert_tile_gpu import map_table
 from tileir.sim import Observer, Simulator
 
-GEMM = Gemm(64, 64, 64)
-MAPS = 3  # of A, B and C
+GEMM = Gemm(128, 128, 64)
+MAPS = 3  # of A, B and C, which two warpgroups store by copies
 
 
 class MapsMade(Observer):
@@ -135,7 +135,7 @@ def test_long_keys() -> None:
 
 def test_two_kernels_of_a_module() -> None:
     """The same operands in other boxes: each kernel has maps of its own."""
-    other = Gemm(64, 64, 32)
+    other = Gemm(128, 128, 32)
     texts = [gemm.text().strip() for gemm in (GEMM, other)]
     inside = texts[1][texts[1].index("{") + 1 : texts[1].rindex("}")]
     both = texts[0][: texts[0].rindex("}")] + inside + "}"

@@ -23,6 +23,13 @@ BLOCK_BYTES = 128
 _OFF_LINES = 0.02
 #: Tiles whose predictions differ by less are equally fast: the one that moves fewer bytes wins.
 _TOLERANCE = 1.025
+#: Microseconds until blocks that share a tile have met, and for each part of its sum, and each of
+#: its columns (a thread reads one for every two).
+_MEETING, _PART, _PART_COLUMN = 2.0, 0.6, 0.008
+#: Parts are read at once, as far as registers go.
+_MOST_PART_COLUMNS = 512
+#: Sharing must be faster by so much.
+_WORTHWHILE = 1.05
 #: Up to so many rows a product is a stream of the other operand.
 _NARROW = 64
 
@@ -66,12 +73,14 @@ def is_extended(tile: Tile) -> bool:
 
 
 def predicted_us(
-    tile: Tile, m: int, n: int, k: int, element_bytes: int = 2, *, on_lines: bool = True
-) -> float:
+    tile: Tile, m: int, n: int, k: int, element_bytes: int = 2, *, on_lines: bool = True,
+    split: int = 1,
+) -> float:  # fmt: skip
     """Microseconds for a product of m x n x k, operands not in cache. `on_lines`: rows of the
-    operands start on cache lines."""
-    count = _ceildiv(m, tile.rows) * _ceildiv(n, tile.columns)
-    blocks = _ceildiv(k * element_bytes, BLOCK_BYTES)
+    operands start on cache lines. `split`: blocks that share the sum of a tile, of which the last
+    to arrive reads the parts of all at once and adds them."""
+    count = _ceildiv(m, tile.rows) * _ceildiv(n, tile.columns) * split
+    blocks = _ceildiv(_ceildiv(k * element_bytes, BLOCK_BYTES), split)
     block_ns = tile.block_ns
     if not on_lines:
         # Pairs of blocks fetch the larger operand once.
@@ -80,7 +89,8 @@ def predicted_us(
     waves = _ceildiv(count, MULTIPROCESSORS)
     busy = waves * (blocks * block_ns * 1e-3 + tile.epilogue_us)
     moved = ((m + n) * k + m * n) * element_bytes
-    return FIXED + max(busy, moved / BANDWIDTH)
+    meeting = 0.0 if split == 1 else _MEETING + split * (_PART + _PART_COLUMN * tile.columns)
+    return FIXED + max(busy, moved / BANDWIDTH) + meeting
 
 
 def choose_tile(
@@ -104,6 +114,29 @@ def choose_tile(
     tiles = [tile for tile in TILES if extended or not is_extended(tile)]
     best = _fastest(tiles, m, n, k, element_bytes, on_lines)
     return best.rows, best.columns, depth
+
+
+def choose_split(
+    m: int, n: int, k: int, element_bytes: int = 2
+) -> tuple[tuple[int, int, int], int] | None:
+    """The tile, and how many blocks should share its sum over k, where tiles alone leave most
+    multiprocessors idle for long; None where sharing does not pay.
+
+    Meant for programs that share as `predicted_us` says.
+    """
+    alone = [tile for tile in TILES if not is_extended(tile)]
+    best = predicted_us(_fastest(alone, m, n, k, element_bytes, True), m, n, k, element_bytes)
+    shared = {
+        (tile, split): predicted_us(tile, m, n, k, element_bytes, split=split)
+        for tile in alone
+        for split in (2, 4)
+        if split * _ceildiv(m, tile.rows) * _ceildiv(n, tile.columns) <= MULTIPROCESSORS
+        and split * tile.columns <= _MOST_PART_COLUMNS
+    }
+    if not shared or min(shared.values()) > best / _WORTHWHILE:
+        return None
+    tile, split = min(shared, key=shared.__getitem__)
+    return (tile.rows, tile.columns, BLOCK_BYTES // element_bytes), split
 
 
 def _fastest(
