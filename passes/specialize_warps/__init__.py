@@ -16,8 +16,8 @@ next tile's operands while the consumers finish the last one.
 
 Consumers of middle-sized tiles play ping-pong (`ping_pong.py`).
 
-Copies go past the order of ordinary accesses: so kernels stay as they are of whose operands one may see
-what was written before it (`order-memory` marks such loads).
+Copies go past the order of ordinary accesses: so kernels stay as they are of whose operands one
+may see what was written before it (`order-memory` marks such loads).
 """
 
 from __future__ import annotations
