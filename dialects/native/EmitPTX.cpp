@@ -37,6 +37,15 @@ class PTXEmitter : public NVVM::SerializeGPUModuleBase {
 public:
   using SerializeGPUModuleBase::SerializeGPUModuleBase;
 
+  /// libdevice, for modules that call it: to read its index takes as long as to make PTX of a small
+  /// kernel.
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
+  loadBitcodeFiles(llvm::Module &llvmModule) override {
+    if (llvm::none_of(llvmModule, isOfLibdevice))
+      return SmallVector<std::unique_ptr<llvm::Module>>();
+    return SerializeGPUModuleBase::loadBitcodeFiles(llvmModule);
+  }
+
 protected:
   LogicalResult optimizeModule(llvm::Module &llvmModule, int level) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
@@ -58,6 +67,10 @@ protected:
   }
 
 private:
+  static bool isOfLibdevice(const llvm::Function &function) {
+    return function.isDeclaration() && function.getName().starts_with("__nv_");
+  }
+
   /// At level 0 only those without which instructions could not be selected.
   LogicalResult runPasses(llvm::Module &llvmModule, llvm::TargetMachine &machine, int level) {
     llvm::LoopAnalysisManager loops;
