@@ -11,7 +11,10 @@ import pytest
 from kernel_cases import load_case
 
 import tileir
-from tileir.ir import Context
+from tileir.compiler.pipeline import MLIR_STAGES
+from tileir.dialects import DIALECTS, make_context
+from tileir.ir import Context, Module
+from tileir.passes.walk import walk
 
 SOURCE = load_case("vector_add_f32_even").bytecode
 TEXT = str(tileir.parse(SOURCE))
@@ -46,3 +49,22 @@ def test_contexts_end(make: Callable[[], Any]) -> None:
     use()
     use()
     assert live() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["matmul_f16_even", "row_cumsum_even", "gather_rows_embedding_f32"]
+)
+@pytest.mark.parametrize("stage", MLIR_STAGES)
+def test_modules_consist_of_loaded_dialects(name: str, stage: str) -> None:
+    """No pass has to load one, which would abort the process."""
+    program = tileir.compile(load_case(name).bytecode, "sm_90a", cache=False, isolate=False)
+    with make_context():
+        module = Module.parse(program.stage(stage))
+    used = {op.operation.name.partition(".")[0] for op in walk(module.operation)}
+    assert used <= {"builtin", *DIALECTS}
+
+
+def test_the_parser_knows_other_dialects() -> None:
+    text = "func.func @f(%i: index) { %j = affine.apply affine_map<(d) -> (d + 1)>(%i) return }"
+    with make_context():
+        assert "affine.apply" in str(Module.parse(text))
