@@ -218,9 +218,8 @@ class Plan:
 
     def allocate(self, b: Builder, replicas: int) -> None:
         """Makes the rings and the maps, before the specialised part, for so many sets of consumers,
-        and first of all the barriers of the rings."""
-        first = InsertionPoint.at_block_begin(self.kernel.regions[0].blocks[0])
-        with b.at(first):
+        and before all else the barriers of the rings."""
+        with b.at(self._start()):
             for ring in self.rings:
                 ring.full = self._barriers(b, ring, b.c32(1))
                 ring.empty = self._barriers(b, ring, self._consumers(b))
@@ -236,6 +235,14 @@ class Plan:
         for source in self.sources:
             source.allocate(b)
         self.meet(b)
+
+    def _start(self) -> InsertionPoint:
+        """Where the kernel starts, for blocks that do not end at once: of those there may be
+        many, one after another."""
+        exits = ops_of(self.kernel, tile_gpu.ExitIfOp)
+        if exits:
+            return InsertionPoint.after(exits[-1])
+        return InsertionPoint.at_block_begin(self.kernel.regions[0].blocks[0])
 
     def _consumers(self, b: Builder) -> Value:
         """Warps that give back a stage (i32): those of both blocks of a pair."""

@@ -122,8 +122,13 @@ module attributes {tile_gpu.target = "sm_90a"} {
 
     // The rings go on over all tiles of a block: the producer fetches for the next tile while the
     // consumers finish one. The position is carried by the loop around, too.
+    // Blocks that end at once do so before there are barriers.
     // CHECK-LABEL: gpu.func @over_tiles
-    gpu.func @over_tiles(%p: !llvm.ptr<1>, %s: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+    // CHECK-NOT: tile_gpu.mbarrier_init
+    // CHECK: tile_gpu.exit_if
+    // CHECK: tile_gpu.mbarrier_init
+    gpu.func @over_tiles(%p: !llvm.ptr<1>, %s: i64, %n: i32, %idle: i1) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      tile_gpu.exit_if %idle
       %one = arith.constant 1 : i64
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
