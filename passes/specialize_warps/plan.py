@@ -237,11 +237,11 @@ class Plan:
         self.meet(b)
 
     def _start(self) -> InsertionPoint:
-        """Where the kernel starts, for blocks that do not end at once: of those there may be
-        many, one after another."""
+        """Where the kernel starts, but for blocks that end at once, of which there may be many. (Some
+        more end after a division or two.)"""
         exits = ops_of(self.kernel, tile_gpu.ExitIfOp)
         if exits:
-            return InsertionPoint.after(exits[-1])
+            return InsertionPoint.after(exits[0])
         return InsertionPoint.at_block_begin(self.kernel.regions[0].blocks[0])
 
     def _consumers(self, b: Builder) -> Value:
