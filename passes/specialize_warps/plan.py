@@ -237,8 +237,8 @@ class Plan:
         self.meet(b)
 
     def _start(self) -> InsertionPoint:
-        """Where the kernel starts, but for blocks that end at once, of which there may be many. (Some
-        more end after a division or two.)"""
+        """Where the kernel starts, but for blocks that end at once, of which there may be many.
+        (Some more end after a division or two.)"""
         exits = ops_of(self.kernel, tile_gpu.ExitIfOp)
         if exits:
             return InsertionPoint.after(exits[0])
