@@ -75,7 +75,12 @@ class Gemm:
         return (self.tiles(m, n) * self.split, 1, 1)
 
     def tiles(self, m: int, n: int) -> int:
+        """Tiles of a result of m x n, and counters of a split product."""
         return -(-m // self.bm) * -(-n // self.bn)
+
+    def parts_shape(self, m: int, n: int) -> tuple[int, int]:
+        """The array in which blocks that share tiles leave their sums."""
+        return self.tiles(m, n) * self.split * self.bm, self.bn
 
     def arrays(self) -> list[tuple[str, str, int]]:
         """Name, type of elements in memory and rank of each array, in order of the parameters."""
@@ -94,6 +99,11 @@ class _Text:
     def __init__(self, gemm: Gemm):
         self.gemm = gemm
         self.lines: list[str] = []
+        #: The values that say which tile a block computes, and which rounds of its sum.
+        shares = gemm.split > 1
+        self.tile, self.first, self.end = (
+            ("tile", "from", "to") if shares else ("x", "c0", "rounds")
+        )
 
     def module(self) -> str:
         g = self.gemm
@@ -136,25 +146,23 @@ class _Text:
             f"%columns = divi %c_d1, %bn {up}",
             f"%rounds = divi %a_d1, %bk {up}",
         )
-        self._share(up, down)
+        if g.split > 1:
+            self._share(up, down)
         self._add(
             "%in_group = muli %group, %columns : tile<i32>",
-            f"%g = divi %{self.block}, %in_group {down}",
+            f"%g = divi %{self.tile}, %in_group {down}",
             "%first = muli %g, %group : tile<i32>",
             "%left = subi %rows, %first : tile<i32>",
             f"%height = mini %left, %group {down}",
             "%skipped = muli %g, %in_group : tile<i32>",
-            f"%place = subi %{self.block}, %skipped : tile<i32>",
+            f"%place = subi %{self.tile}, %skipped : tile<i32>",
             f"%below = remi %place, %height {down}",
             "%i = addi %first, %below : tile<i32>",
             f"%j = divi %place, %height {down}",
         )
 
     def _share(self, up: str, down: str) -> None:
-        """The tile %x of this block, its part %piece of the sum, and the rounds of that."""
-        if self.gemm.split == 1:
-            self.block, self.first, self.end = "x", "c0", "rounds"
-            return
+        """This block's tile and piece of the sum, the rounds %from to %to."""
         self._add(
             f"%split = constant <i32: {self.gemm.split}> : tile<i32>",
             "%tiles = muli %rows, %columns : tile<i32>",
@@ -165,7 +173,6 @@ class _Text:
             "%until = addi %from, %share : tile<i32>",
             f"%to = mini %until, %rounds {down}",
         )
-        self.block, self.first, self.end = "tile", "from", "to"
 
     def _tensor(self, name: str, element: str, rank: int) -> None:
         per_row = max(1, 16 // BYTES[element])

@@ -83,9 +83,9 @@ class Data:
         """Where blocks that share a tile leave their sums, and the tiles' counters."""
         if gemm.split == 1:
             return []
-        tiles = gemm.tiles(self.case.m, self.case.n)
-        parts = torch.empty((tiles * gemm.split * gemm.bm, gemm.bn), device="cuda")
-        return [parts, torch.zeros(tiles, device="cuda", dtype=torch.int32)]
+        m, n = self.case.m, self.case.n
+        counters = torch.zeros(gemm.tiles(m, n), device="cuda", dtype=torch.int32)
+        return [torch.empty(gemm.parts_shape(m, n), device="cuda"), counters]
 
     def poison(self) -> None:
         """Fills the output with what no right result has."""

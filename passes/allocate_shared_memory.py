@@ -16,10 +16,10 @@ from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, Value
 from tileir.passes.analysis.shared_demand import too_much_shared_memory
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, ops_of, ops_on_buffers
+from tileir.passes.walk import LOOPS, kernels, ops_of, ops_on_buffers
 
 #: A buffer from outside that is used in one of these lives as long as they run.
-_WHOLE = ("scf.for", "scf.while", "tile_gpu.specialize")
+_WHOLE = (*LOOPS, "tile_gpu.specialize")
 
 SHARED_BYTES_ATTRIBUTE = "tile_gpu.shared_bytes"
 

@@ -53,8 +53,8 @@ class BuildTensorMaps(ModulePass):
 
 def _find_or_make(maps: list[tile_gpu.TensorMapOp], split: tile_gpu.SpecializeOp) -> None:
     b = Builder(InsertionPoint(maps[-1]), maps[-1].location)
-    scratch = _alloc(b, replace(_MAP, stages=len(maps)))
-    address = _alloc(b, BufferInfo((1,), "i64", (0,)))
+    scratch = b.alloc(replace(_MAP, stages=len(maps)))
+    address = b.alloc(BufferInfo((1,), "i64", (0,)))
     count: Attributes = {"count": b.i64_attr(len(maps))}
     key = _key(maps)
     acquire = b.create("tile_gpu.acquire_map_slot", [*key, address], [b.i64, b.i32], count)
@@ -109,10 +109,6 @@ def _place(
     )  # fmt: skip
     old.result.replace_all_uses_with(new)
     old.operation.erase()
-
-
-def _alloc(b: Builder, info: BufferInfo) -> Value:
-    return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
 
 
 @contextlib.contextmanager

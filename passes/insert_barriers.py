@@ -15,7 +15,7 @@ from tileir.compiler.ir_util import defining_op, has_flag, int_attr
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import blocks_of, kernels, ops_on_buffers
+from tileir.passes.walk import LOOPS, blocks_of, kernels, ops_on_buffers
 
 _WRITES = ("tile_gpu.local_store", "tile_gpu.async_load", "tile_gpu.tensor_map")
 #: Write to their scratch, meet at a barrier of their own, and read it.
@@ -23,7 +23,6 @@ _SCRATCH = (
     "tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas", "tile_gpu.malloc",
     "tile_gpu.acquire_map_slot",
 )  # fmt: skip
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class _Kernel:
 
     def _insert_in_regions(self, op: OpView, since: Accesses) -> Accesses:
         """A loop may start with whatever its last round has left."""
-        if op.operation.name in _LOOPS:
+        if op.operation.name in LOOPS:
             since = since.union(*(self.accesses[inner] for inner in ops_on_buffers(op)))
         if op.operation.name == "scf.while":
             for block in blocks_of(op):

@@ -89,19 +89,14 @@ class _Ring:
     def _build_loop(self) -> Sequence[Value]:
         """The new loop; returns what the old one carried."""
         b = self.builder
-        buffers = [self._alloc(copy) for copy in self.copies]
+        b = self.builder
+        buffers = [b.alloc(replace(copy.buffer, stages=self.stages)) for copy in self.copies]
         b.create("tile_gpu.barrier")  # the stages may still be in use by what came before
         for round_ in range(self.ahead):
             self._copy_round(buffers, self.lower, round_, b.c32(round_))
         new, read_stage, write_stage = self._rebuild_loop()
         self._fill_body(buffers, new.regions[0].blocks[0], read_stage, write_stage)
         return list(new.results)[:-2]
-
-    def _alloc(self, copy: OperandLoad) -> Value:
-        ring = replace(copy.buffer, stages=self.stages)
-        return self.builder.create(
-            "tile_gpu.alloc", results=[self.builder.type(str(ring))]
-        ).results[0]
 
     def _stage(self, buffer: Value, index: Value) -> Value:
         one = replace(buffer_info(buffer.type), stages=1)

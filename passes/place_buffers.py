@@ -29,9 +29,7 @@ from tileir.compiler.tile_types import (
 from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import kernels, replace_op, walk
-
-_LOOPS = ("scf.for", "scf.while")
+from tileir.passes.walk import LOOPS, kernels, replace_op, walk
 
 
 @dataclass(frozen=True)
@@ -59,28 +57,20 @@ class PlaceBuffers(ModulePass):
                     _place_scratch(op, num_warps)
 
 
-def _alloc(b: Builder, info: BufferInfo) -> Value:
-    return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
-
-
 def _place_conversion(op: OpView, num_warps: int) -> None:
     source = tile_of(op.operation.operands[0])
     result = tile_of(op.operation.results[0])
     if same_threads(source.layout, result.layout):
         return
     b = Builder(InsertionPoint(op), op.location)
-    info = conversion_buffer(source, result.layout)
-    if _same_warps(source.layout, result.layout, num_warps):
-        attributes = {"per_warp": b.attribute("unit")}
-        buffer = b.create("tile_gpu.alloc", [], [b.type(str(info))], attributes).results[0]
-        if any(around.name in _LOOPS for around in ancestors(op)):
-            # Lanes may still be reading what the last round left there.
-            b.create("tile_gpu.warp_barrier")
-        b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    within_warps = _same_warps(source.layout, result.layout, num_warps)
+    buffer = b.alloc(conversion_buffer(source, result.layout), per_warp=within_warps)
+    if within_warps and any(around.name in LOOPS for around in ancestors(op)):
+        # Lanes may still be reading what the last round left there.
         b.create("tile_gpu.warp_barrier")
-    else:
-        buffer = _alloc(b, info)
-        b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
+    if within_warps:
+        b.create("tile_gpu.warp_barrier")
     replace_op(op, b.op("tile_gpu.local_load", [buffer], op.operation.results[0].type))
 
 
@@ -114,7 +104,7 @@ def _digits(layout: Layout, owners: Sequence[Owner]) -> set[tuple[int, Owner, in
 
 def _place_operand(op: OpView) -> None:
     b = Builder(InsertionPoint(op), op.location)
-    buffer = _alloc(b, buffer_info(op.operation.results[0].type))
+    buffer = b.alloc(buffer_info(op.operation.results[0].type))
     b.create("tile_gpu.local_store", [op.operation.operands[0], buffer])
     users = [use.owner for use in op.operation.results[0].uses]
     if any(keyword(user, "instruction", "") == "wgmma" for user in users):
@@ -128,7 +118,7 @@ def _place_operand(op: OpView) -> None:
 def _tile_buffer(b: Builder, tile: Value) -> Value:
     """A buffer for a tile, rows as they come."""
     info = tile_of(tile)
-    return _alloc(b, BufferInfo(info.shape, info.element, tuple(range(len(info.shape)))))
+    return b.alloc(BufferInfo(info.shape, info.element, tuple(range(len(info.shape)))))
 
 
 def _offsets(b: Builder, indices: Sequence[Value], part: Value) -> list[Value]:
@@ -190,7 +180,7 @@ def _place_address(op: OpView) -> None:
     b = Builder(InsertionPoint(op), op.location)
     attributes = dict(op.operation.attributes.items())
     types = [op.operation.results[0].type]
-    scratch = _alloc(b, BufferInfo((1,), "i64", (0,)))
+    scratch = b.alloc(BufferInfo((1,), "i64", (0,)))
     replace_op(op, b.create(op.operation.name, [scratch], types, attributes).results[0])
 
 
@@ -204,7 +194,7 @@ def _place_scratch(op: OpView, num_warps: int) -> None:
     shape = info.shape if info else (1,)
     element = info.element if info else str(result.type)
     b = Builder(InsertionPoint(op), op.location)
-    buffer = _alloc(b, BufferInfo(shape, element, tuple(range(len(shape)))))
+    buffer = b.alloc(BufferInfo(shape, element, tuple(range(len(shape)))))
     _append_scratch(op, b, buffer)
 
 

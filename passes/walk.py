@@ -12,6 +12,9 @@ from tileir.ir import Block, Operation, OpView, Value
 
 _Op = TypeVar("_Op", bound=OpView)
 
+#: Operations whose region runs again and again.
+LOOPS = ("scf.for", "scf.while")
+
 
 def kernels(module: Operation) -> list[Operation]:
     """The `gpu.func` kernels of a `builtin.module`."""

@@ -37,8 +37,8 @@ class PTXEmitter : public NVVM::SerializeGPUModuleBase {
 public:
   using SerializeGPUModuleBase::SerializeGPUModuleBase;
 
-  /// libdevice, for modules that call it: to read its index takes as long as to make PTX of a small
-  /// kernel.
+  /// libdevice, for modules that call it: to read its index takes half as long as to make PTX of a
+  /// small kernel.
   std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
   loadBitcodeFiles(llvm::Module &llvmModule) override {
     if (llvm::none_of(llvmModule, isOfLibdevice))

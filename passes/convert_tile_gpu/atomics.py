@@ -17,30 +17,29 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.pointers import pointer_to
 from tileir.passes.convert_tile_gpu.scratch import shared_by_all
 from tileir.passes.convert_tile_gpu.tensors import TensorAccess
-from tileir.passes.convert_tile_gpu.vectors import both
+from tileir.passes.convert_tile_gpu.vectors import both, memory_qualifier
 
 AtomicOp = tile_gpu.AtomicRMWOp | tile_gpu.AtomicCASOp
 
-#: Updates in PTX: `atom.SEMANTICS.SCOPE.global.THIS` and the bits of an element.
+#: Updates in PTX: `atom.ORDERING.SCOPE.global.THIS` and the bits of an element.
 _UPDATES = {
     "xchg": "exch.b", "add": "add.u", "and": "and.b", "or": "or.b", "xor": "xor.b",
     "max": "max.s", "min": "min.s", "umax": "max.u", "umin": "min.u",
 }  # fmt: skip
 _FLOAT_SUMS = {"f16": "add.noftz.f16", "bf16": "add.noftz.bf16", "f32": "add.f32", "f64": "add.f64"}
-_PTX_SCOPES = {"block": "cta", "device": "gpu", "system": "sys"}
 #: First architecture that adds bf16 to memory; before, LLVM makes a loop of it.
 _BF16_CAPABILITY = 90
 _LLVM_ADDF = 11
+#: The ordering of updates whose result nobody asks for.
+_WITHOUT_RESULT = "relaxed"
 _ORDERINGS = {"relaxed": 2, "acquire": 4, "release": 5, "acq_rel": 6}
 _SCOPES = {"block": "block", "device": "device", "system": ""}
 
 
 @lowers("tile_gpu.atomic_rmw")
 def _atomic_rmw(ctx: Lowering, op: tile_gpu.AtomicRMWOp) -> None:
-    ordering = keyword(op, "ordering")
-
     def apply(address: Value, value: Value, _: Value | None) -> Value:
-        return _update(ctx, op, address, value, ordering)
+        return _update(ctx, op, address, value)
 
     _each_element(ctx, op, op.value, None, apply)
 
@@ -67,26 +66,25 @@ def _atomic_cas(ctx: Lowering, op: tile_gpu.AtomicCASOp) -> None:
     _each_element(ctx, op, op.value, op.compare, apply)
 
 
-def _update(ctx: Lowering, op: OpView, address: Value, value: Value, ordering: str) -> Value:
+def _update(ctx: Lowering, op: OpView, address: Value, value: Value) -> Value:
     """What was there before."""
     b, kind, width = ctx.builder, keyword(op, "kind"), ctx.width(value.type)
     name = str(value.type)
     if name == "bf16" and ctx.target.capability < _BF16_CAPABILITY:
-        return _add_bf16(ctx, op, address, value, ordering)
+        return _add_bf16(ctx, op, address, value)
     update = _FLOAT_SUMS[name] if kind == "addf" else f"{_UPDATES[kind]}{width}"
-    scope = _PTX_SCOPES[keyword(op, "scope")]
     bits = b.type(f"i{width}")
     register = {16: "h", 32: "r", 64: "l"}[width]
-    text = f"atom.{ordering}.{scope}.global.{update} $0, [$1], $2;"
+    text = f"atom{memory_qualifier(op, _WITHOUT_RESULT)}.global.{update} $0, [$1], $2;"
     operands = [address, ctx.bitcast(value, bits)]
     constraints = f"={register},l,{register},~{{memory}}"
     old = ctx.asm(text, constraints, operands, bits, True).results[0]
     return ctx.bitcast(old, value.type)
 
 
-def _add_bf16(ctx: Lowering, op: OpView, address: Value, value: Value, ordering: str) -> Value:
+def _add_bf16(ctx: Lowering, op: OpView, address: Value, value: Value) -> Value:
     """In a loop, between fences."""
-    b = ctx.builder
+    b, ordering = ctx.builder, keyword(op, "ordering", _WITHOUT_RESULT)
     scope = b.attribute(f'"{_SCOPES[keyword(op, "scope")]}"')
 
     def fence(kind: str) -> None:
@@ -158,4 +156,4 @@ def _atomic_red(ctx: Lowering, op: tile_gpu.AtomicRedOp) -> None:
         address = b.op("llvm.ptrtoint", [access.address(offset)], b.i64)
         value = fragment.registers[register]
         with ctx.only_if(guard):
-            _update(ctx, op, address, value, "relaxed")
+            _update(ctx, op, address, value)

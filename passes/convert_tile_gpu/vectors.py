@@ -174,9 +174,10 @@ def both(ctx: Lowering, a: Value | None, b: Value | None) -> Value | None:
 _SCOPES = {"block": "cta", "device": "gpu", "system": "sys"}
 
 
-def memory_qualifier(op: OpView) -> str:
-    """`.acquire.gpu` and its kin; empty for weak accesses."""
-    ordering = keyword(op, "ordering", "weak")
+def memory_qualifier(op: OpView, default: str = "weak") -> str:
+    """`.acquire.gpu` and its kin; empty for weak accesses. `default`: the ordering of operations
+    that have none."""
+    ordering = keyword(op, "ordering", default)
     return "" if ordering == "weak" else f".{ordering}.{_SCOPES[keyword(op, 'scope')]}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import (
+    ancestors,
     defining_block,
     defining_op,
     has_flag,
@@ -229,7 +230,7 @@ class Plan:
                 fetch.rows = _rows(b, fetch)
                 fetch.map = describe_tensor(b, fetch.box, _tensor_of(fetch), fetch.rows)
                 info = replace(fetch.load.buffer, stages=ring.stages)
-                fetch.buffer = _alloc(b, info)
+                fetch.buffer = b.alloc(info)
         for store in self.stores:
             store.allocate(b, replicas)
         for source in self.sources:
@@ -252,7 +253,7 @@ class Plan:
         return b.mul(warps, b.op("nvvm.read.ptx.sreg.cluster.nctarank", [], b.i32))
 
     def _barriers(self, b: Builder, ring: Ring, arrivals: Value) -> Value:
-        barriers = _alloc(b, BufferInfo((1,), "i64", (0,), stages=ring.stages))
+        barriers = b.alloc(BufferInfo((1,), "i64", (0,), stages=ring.stages))
         b.create("tile_gpu.mbarrier_init", [barriers, arrivals])
         return barriers
 
@@ -275,16 +276,12 @@ def _rows(b: Builder, fetch: Fetch) -> Value | None:
     return b.op("arith.minsi", [some, b.c64(fetch.box_rows)], b.i64)
 
 
-def _alloc(b: Builder, info: BufferInfo) -> Value:
-    return b.create("tile_gpu.alloc", results=[b.type(str(info))]).results[0]
-
-
 # ---- which kernels ----------------------------------------------------------------------------
 
 
 def suits(kernel: Operation, target: Target) -> bool:
-    """Whether consumers could run the kernel: all its products are on warpgroups, and its loads do
-    not wait for its writes."""
+    """Whether consumers could run the kernel: all its products are on warpgroups, and if it has
+    barriers, its loads say whether they wait for them."""
     groups, rest = divmod(num_warps_of(kernel), wgmma.WARPS)
     if target.capability != 90 or rest or groups not in wgmma.GROUPS:
         return False
@@ -360,11 +357,7 @@ def rings_inside(op: OpView, rings: Iterable[Ring]) -> list[Ring]:
 
 def _encloses(op: Operation, block: Block) -> bool:
     owner = block.owner.operation
-    while owner is not None:
-        if owner == op:
-            return True
-        owner = owner.parent.operation if owner.parent is not None else None
-    return False
+    return op in (owner, *ancestors(owner))
 
 
 def _in_loop(ring: Ring) -> bool:

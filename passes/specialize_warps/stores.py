@@ -52,7 +52,7 @@ class TensorStore:
         shape[0] //= replicas
         ring = replace(self.ring, shape=tuple(shape), stages=replicas * self.ring.stages)
         self.map = describe_tensor(b, self.box, tensor)
-        self.buffers = b.create("tile_gpu.alloc", results=[b.type(str(ring))]).results[0]
+        self.buffers = b.alloc(ring)
 
     def replace(self) -> None:
         """Puts the tensor store where the store was."""

@@ -89,11 +89,11 @@ class Product:
 
     def _scratch(self) -> list[np.ndarray]:
         """Parts of sums, and counters that earlier launches have left behind."""
-        tiles, gemm = self.gemm.tiles(*self.shape), self.gemm
+        gemm = self.gemm
         if gemm.split == 1:
             return []
-        parts = np.full((tiles * gemm.split * gemm.bm, gemm.bn), np.nan, np.float32)
-        return [parts, np.full(tiles, 5 * gemm.split, np.int32)]
+        parts = np.full(gemm.parts_shape(*self.shape), np.nan, np.float32)
+        return [parts, np.full(gemm.tiles(*self.shape), 5 * gemm.split, np.int32)]
 
     def interpreted(self) -> np.ndarray:
         args, c = self.arguments()

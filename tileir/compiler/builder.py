@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tileir.compiler.tile_types import is_tile_type
+from tileir.compiler.tile_types import BufferInfo, is_tile_type
 from tileir.ir import (
     Attribute,
     Block,
@@ -182,6 +182,11 @@ class Builder:
             return value
         narrower = IntegerType(type).width < IntegerType(value.type).width
         return self.op("arith.trunci" if narrower else "arith.extui", [value], type)
+
+    def alloc(self, info: BufferInfo, *, per_warp: bool = False) -> Value:
+        """A buffer in shared memory; `per_warp`: each warp reads only what it wrote itself."""
+        attributes = {"per_warp": self.attribute("unit")} if per_warp else None
+        return self.op("tile_gpu.alloc", [], self.type(str(info)), attributes)
 
     def either(
         self,
