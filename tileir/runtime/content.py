@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
+
+#: Types whose values are as they are printed.
+_PRINTED = frozenset([bool, int, str, bytes, type(None)])
 
 
 class NoContent(Exception):
@@ -14,19 +18,17 @@ class NoContent(Exception):
 def content_of(value: Any) -> str:
     """Text that two values share only if they are equal and of the same types. Raises NoContent."""
     kind = type(value)
-    name = f"{kind.__module__}.{kind.__qualname__}"
-    if value is None or kind in (bool, int, str, bytes):
+    if kind in _PRINTED:
         return f"{kind.__name__} {value!r}"
     if kind is float:
         return f"float {value.hex()}"
     if kind is tuple:
         return f"({', '.join(map(content_of, value))})"
+    name = f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(value, Enum):
         return f"{name} {value.name}"
     if is_dataclass(value):
-        parts = (
-            f"{field.name}={content_of(getattr(value, field.name))}" for field in fields(value)
-        )
+        parts = [f"{field}={content_of(getattr(value, field))}" for field in _names(kind)]
         return f"{name}({', '.join(parts)})"
     if kind.__module__ in ("torch", "numpy.dtypes", "numpy"):
         # Element types: their text is their name. Arrays of these libraries have no content.
@@ -34,3 +36,9 @@ def content_of(value: Any) -> str:
         if text.isprintable() and len(text) < 64 and not hasattr(value, "shape"):
             return f"{name} {text}"
     raise NoContent(name)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass, which are asked for at every launch of a new specialisation."""
+    return tuple(field.name for field in fields(kind))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import re
 import secrets
@@ -33,6 +34,7 @@ from .. import trace
 from ..errors import CacheError
 from .cache_file import HEAD_BYTES, Damaged, Entry, pack, read_header, unpack
 
+_VARIABLES = ("TILEIR_CACHE_DIR", "TILEIR_CACHE_SIZE", "XDG_CACHE_HOME", "HOME")
 _OFF = ("", "0", "off", "none")
 _DEFAULT_SIZE = 2 << 30
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
@@ -44,6 +46,7 @@ _ABANDONED = 3600
 #: Part of the limit that is left when entries have been removed.
 _KEPT = 0.9
 _LOCKS = 64
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 #: Seconds between looks at a lock.
 _PAUSE = 0.01
 
@@ -76,16 +79,17 @@ class DiskCache:
                 file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
             except OSError:
                 return None
-            with open(file, "rb") as stream:
-                data = stream.read() if self._is_ours(file) else b""
-                try:
-                    entry = unpack(data, kind, key)
-                except Damaged:
-                    _remove(name, folder)
-                    return None
+            try:
+                entry = unpack(_read(file), kind, key)
+            except Damaged:
+                _remove(name, folder)
+                return None
+            else:
                 with contextlib.suppress(OSError):
                     os.utime(file)
-            return entry
+                return entry
+            finally:
+                os.close(file)
 
     def put(self, entry: Entry) -> None:
         """Keeps an entry, and removes old ones where it becomes too much."""
@@ -148,10 +152,13 @@ class DiskCache:
     def _opened(self) -> Iterator[int]:
         """A descriptor of the folder, which is what is checked and what is used."""
         try:
-            self.folder.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(self.folder, 0o700)
-            folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                folder = os.open(self.folder, _FOLDER)
+            except FileNotFoundError:
+                self.folder.parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(self.folder, 0o700)
+                folder = os.open(self.folder, _FOLDER)
         except OSError as error:
             raise CacheError(
                 f"the cache {self.folder} cannot be used: {error.strerror}",
@@ -166,7 +173,7 @@ class DiskCache:
     def _check(self, status: os.stat_result) -> None:
         if status.st_uid != os.geteuid():
             reason, remedy = "belongs to another user", "name a folder of your own"
-        elif status.st_mode & 0o022:
+        elif _is_shared(status):
             reason, remedy = (
                 "can be written by others",
                 f"chmod go-w {self.folder}, or name another",
@@ -176,15 +183,6 @@ class DiskCache:
         raise CacheError(
             f"the cache {self.folder} is not used: it {reason}, who could put code into it",
             remedy=f"{remedy} with TILEIR_CACHE_DIR",
-        )
-
-    @staticmethod
-    def _is_ours(file: int) -> bool:
-        status = os.fstat(file)
-        return (
-            stat.S_ISREG(status.st_mode)
-            and status.st_uid == os.geteuid()
-            and not status.st_mode & 0o022
         )
 
     def _shrink(self, folder: int) -> None:
@@ -221,6 +219,23 @@ def _files(folder: int) -> Iterator[tuple[str, os.stat_result]]:
                     yield item.name, item.stat(follow_symlinks=False)
 
 
+def _read(file: int) -> bytes:
+    """All of an open file. Raises Damaged if somebody else can have written it."""
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or _is_shared(status):
+        raise Damaged
+    # One call where the file system gives all that is asked for, as local ones do.
+    data = os.read(file, status.st_size)
+    while len(data) < status.st_size and (more := os.read(file, status.st_size - len(data))):
+        data += more
+    return data
+
+
+def _is_shared(status: os.stat_result) -> bool:
+    """Whether others than the owner can write."""
+    return bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
 def _remove(name: str, folder: int) -> None:
     with contextlib.suppress(OSError):
         os.unlink(name, dir_fd=folder)
@@ -240,14 +255,19 @@ def _try_lock(file: int) -> bool:
 
 def disk_cache() -> DiskCache | None:
     """The cache that the environment names, None if it is switched off."""
-    folder = os.environ.get("TILEIR_CACHE_DIR")
-    limit = _limit(os.environ.get("TILEIR_CACHE_SIZE", ""))
+    folder, size, base, home = map(os.environ.get, _VARIABLES)
+    return _disk_cache(folder, size or "", base or "", home)
+
+
+@functools.cache
+def _disk_cache(folder: str | None, size: str, base: str, home: str | None) -> DiskCache | None:
+    """The cache that these variables name; `home` is what `~` stands for."""
+    limit = _limit(size)
     if limit == 0 or (folder is not None and folder.strip().lower() in _OFF):
         return None
     if folder is not None:
         return DiskCache(Path(folder).expanduser(), limit)
     # What platformdirs says on Linux; the runtime needs no package for it.
-    base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.expanduser("~/.cache")
     return DiskCache(Path(base, "tileir"), limit)
