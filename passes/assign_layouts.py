@@ -115,7 +115,8 @@ class _Assignment:
             self._anchor(op)
         for op in ops:
             for value in _tiles(op):
-                self._assign(value, self._default(tile_of(value)))
+                if self._layout(value) is None:
+                    self._assign(value, self._default(tile_of(value)))
         for op in ops:
             self._set_types(op)
         for op in ops:

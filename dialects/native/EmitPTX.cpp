@@ -18,6 +18,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
@@ -59,6 +61,7 @@ protected:
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
       return failure();
+    llvm::SaveAndRestore withoutReduction(disableLoopStrengthReduction(), true);
     FailureOr<SmallString<0>> ptx = translateModuleToISA(
         llvmModule, **machine, [&]() { return getOperation().emitError(); });
     if (failed(ptx))
@@ -67,6 +70,14 @@ protected:
   }
 
 private:
+  /// LLVM's option `disable-lsr`, which has no other way in. Loop strength reduction takes a tenth of
+  /// LLVM's time, and trades instructions that ptxas replaces anyway for registers.
+  static bool &disableLoopStrengthReduction() {
+    llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup("disable-lsr");
+    assert(option && "LLVM has the option");
+    return static_cast<llvm::cl::opt<bool> *>(option)->getValue();
+  }
+
   static bool isOfLibdevice(const llvm::Function &function) {
     return function.isDeclaration() && function.getName().starts_with("__nv_");
   }

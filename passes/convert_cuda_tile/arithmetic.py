@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import FLOAT_PREDICATES, element_bytes, element_type, keyword
+from tileir.compiler.tile_types import is_tile_type
 from tileir.ir import IntegerType, OpView, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, is_pointer, lowers
 
@@ -144,7 +145,7 @@ def compare(c: Converter, predicate: str, a: Value, b: Value) -> Value:
 
 
 def is_tile(value: Value) -> bool:
-    return str(value.type).startswith("!tile_gpu.tile<")
+    return is_tile_type(value.type)
 
 
 def pointee_bytes(pointer: Value) -> int:

@@ -128,6 +128,7 @@ class Lowering:
         self._scalars: dict[Value, Value] = {}
         self._remembered: dict[Hashable, Value] = {}
         b = builder
+        b.share_constants()
         self.thread = b.op("nvvm.read.ptx.sreg.tid.x", [], b.i32)
         self.lane = b.op("arith.andi", [self.thread, b.c32(31)], b.i32)
         self.warp = b.op("arith.shrui", [self.thread, b.c32(5)], b.i32)
@@ -438,7 +439,7 @@ class Lowering:
         count = len(self.flat_types(op.operation.results))
         operands = [self.registers(o, count) for o in op.operation.operands]
 
-        def compute(index: int) -> Value:
+        def late(index: int) -> Value:
             saved, self.builder.location = self.builder.location, op.location
             value = apply([each[index] for each in operands])
             self.builder.location = saved
@@ -446,6 +447,13 @@ class Lowering:
 
         result = op.operation.results[0]
         if is_tile_type(result.type) and self.when_stored.computed(result):
-            self.defer(op, compute, lambda index: [prepare(each, index) for each in operands])
-        else:
-            self.set(op, [compute(index) for index in range(count)])
+            self.defer(op, late, lambda index: [prepare(each, index) for each in operands])
+            return
+        known: dict[tuple[Value, ...], Value] = {}  # registers of broadcast tiles are equal
+        registers = []
+        for given in zip(*operands, strict=True) if operands else [()] * count:
+            value = known.get(given)
+            if value is None:
+                value = known[given] = apply(list(given))
+            registers.append(value)
+        self.set(op, registers)

@@ -41,6 +41,9 @@ class Builder:
         self._types: dict[str, Type] = {}
         self._attributes: dict[str, Attribute] = {}
         self._texts: dict[Type, str] = {}
+        self._constants: dict[tuple[int, Type], Value] = {}
+        #: where constants are built that are shared
+        self._constants_point: InsertionPoint | None = None
         #: operations created so far
         self.count = 0
         self.i1, self.i8, self.i16, self.i32, self.i64 = (
@@ -129,8 +132,23 @@ class Builder:
 
     # ---- constants ---------------------------------------------------------------------------
 
+    def share_constants(self) -> None:
+        """From now on, builds each integer once, here, where it must dominate all that follows."""
+        anchor = self.create("arith.constant", [], [self.i32], {"value": self.i32_attr(0)})
+        self._constants_point = InsertionPoint(anchor)
+
     def constant(self, value: int | float | bool, type: Type) -> Value:
         """`value` as a scalar, or as every element of a tile."""
+        if self._constants_point is None or not isinstance(type, (IntegerType, IndexType)):
+            return self._constant(value, type)
+        key = (int(value), type)
+        found = self._constants.get(key)
+        if found is None:
+            with self.at(self._constants_point):
+                found = self._constants[key] = self._constant(value, type)
+        return found
+
+    def _constant(self, value: int | float | bool, type: Type) -> Value:
         if is_tile_type(type):
             shaped = ShapedType(type)
             attribute: Attribute = DenseElementsAttr.get_splat(

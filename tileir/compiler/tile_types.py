@@ -13,8 +13,9 @@ import numpy as np
 
 from tileir.compiler.layout import Layout
 from tileir.compiler.unsupported import Unsupported
+from tileir.dialects import tile_gpu
 from tileir.errors import VerificationError
-from tileir.ir import FloatType, IndexType, IntegerType, OpView, Type, Value
+from tileir.ir import OpView, Type, Value
 
 if TYPE_CHECKING:
     from tileir.compiler.builder import Builder
@@ -71,30 +72,25 @@ class TileInfo:
         return bytes_of(self.element)
 
 
-#: Most types that passes ask about are these; to print a type takes far longer than to see that.
-_SCALARS = (IntegerType, FloatType, IndexType)
-
-
 def is_tile_type(type_: Type) -> bool:
     """Whether a type is `!tile_gpu.tile`."""
-    return not isinstance(type_, _SCALARS) and str(type_).startswith("!tile_gpu.tile<")
+    return type_.typeid == tile_gpu.TILE_ID
 
 
 _TILE = re.compile(r"!tile_gpu\.tile<((?:\d+x)+)(\w+)(?:, #tile_gpu\.layout(<.*>))?>")
 
 
 @functools.cache
-def _parse_tile(text: str) -> TileInfo | None:
-    match = _TILE.fullmatch(text) if text.startswith("!tile_gpu.tile<") else None
-    if match is None:
-        return None
+def _parse_tile(text: str) -> TileInfo:
+    match = _TILE.fullmatch(text)
+    assert match, text
     shape = tuple(int(n) for n in match[1].split("x") if n)
     return TileInfo(shape, match[2], Layout.parse(match[3]) if match[3] else None)
 
 
 def tile_info(type_: Type) -> TileInfo | None:
     """The parts of a tile type; None for any other type."""
-    return None if isinstance(type_, _SCALARS) else _parse_tile(str(type_))
+    return _parse_tile(str(type_)) if is_tile_type(type_) else None
 
 
 def tile_of(value: Value) -> TileInfo:
@@ -105,7 +101,7 @@ def tile_of(value: Value) -> TileInfo:
 
 
 def is_buffer_type(type_: Type) -> bool:
-    return not isinstance(type_, _SCALARS) and str(type_).startswith("!tile_gpu.buffer<")
+    return type_.typeid == tile_gpu.BUFFER_ID
 
 
 def tile_type(builder: Builder, info: TileInfo) -> Type:
