@@ -54,6 +54,10 @@ from .cuda_tile_types import (
 if TYPE_CHECKING:
     from .elements import array_from_elements, element_dtype, elements_from_array
 
+#: On a `print_tko` where a kernel calls `breakpoint()`, which only the interpreter heeds: names of
+#: the operands, and constants (JSON).
+BREAKPOINT_ATTRIBUTE = "breakpoint"
+
 # These need ml_dtypes, which takes longer to import than the rest.
 _LAZY = ("array_from_elements", "element_dtype", "elements_from_array")
 

@@ -8,8 +8,9 @@ specialised warps, which run side by side.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
-from tileir.compiler.ir_util import int_attr
+from tileir.compiler.ir_util import ancestors, int_attr, parent_of
 from tileir.compiler.tile_types import buffer_info, is_buffer_type
 from tileir.dialects import tile_gpu
 from tileir.ir import IntegerAttr, IntegerType, Operation, OpView, Value
@@ -77,12 +78,9 @@ def _live_buffers(kernel: Operation) -> list[_Buffer]:
 def _replicated(alloc: OpView) -> OpView | None:
     """The split of warps of whose sets each has its own copy of a buffer, for its whole life, since
     one set may be anywhere while another is here."""
-    parent = alloc.operation.parent
-    while parent is not None and parent.name != "tile_gpu.specialize":
-        parent = parent.parent
-    if parent is None or int_attr(parent.opview, "replicas", 1) == 1:
-        return None
-    return parent.opview
+    splits = (op.opview for op in ancestors(alloc) if op.name == "tile_gpu.specialize")
+    split = next(splits, None)
+    return split if split is not None and int_attr(split, "replicas", 1) > 1 else None
 
 
 def _users(buffer: Value) -> list[OpView]:
@@ -107,13 +105,11 @@ def _seen_from(
 ) -> tuple[int, int]:
     """The life that a use asks for: the outermost loop (or split of warps) around it that does
     not hold the allocation, or just the use."""
-    home = alloc.operation.parent
+    home = parent_of(alloc)
     span = (position[user.operation.opview], position[user.operation.opview])
-    parent = user.operation.parent
-    while parent is not None and parent != home:
-        if parent.name in _WHOLE:
-            span = (position[parent.opview], end[parent.opview])
-        parent = parent.parent
+    for around in takewhile(lambda op: op != home, ancestors(user)):
+        if around.name in _WHOLE:
+            span = (position[around.opview], end[around.opview])
     return span
 
 

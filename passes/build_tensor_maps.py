@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Attributes, Builder
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import EXTENSIONS, defining_op
 from tileir.compiler.tile_types import BufferInfo, tensor_map_box
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
@@ -34,7 +34,6 @@ _MAP = BufferInfo((16,), "i64", (0,))
 MAP_BYTES = 128
 #: What `acquire_map_slot` found.
 FOUND, CLAIMED, POOLED = 0, 1, 2
-_EXTENSIONS = ("arith.extsi", "arith.extui")
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def _unextended(value: Value) -> Value | None:
     name = "" if op is None else op.operation.name
     if name == "arith.constant":
         return None
-    if op is not None and name in _EXTENSIONS and str(op.operation.operands[0].type) == "i32":
+    if op is not None and name in EXTENSIONS and str(op.operation.operands[0].type) == "i32":
         return _unextended(op.operation.operands[0])
     return value
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import has_flag, keyword
+from tileir.compiler.ir_util import ancestors, has_flag, keyword, parent_of
 from tileir.compiler.tile_types import is_buffer_type
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
@@ -91,12 +91,8 @@ def _reads(product: tile_gpu.DotOp, copied: set[Value], loop: OpView) -> bool:
 
 def _inside(value: Value, loop: OpView) -> bool:
     owner = value.owner
-    parent = owner.owner if isinstance(owner, Block) else owner.operation.parent
-    while parent is not None:
-        if parent == loop.operation:
-            return True
-        parent = parent.operation.parent
-    return False
+    around = owner.owner if isinstance(owner, Block) else parent_of(owner)
+    return loop.operation in (around.operation, *ancestors(around))
 
 
 def remove_waits(kernel: Operation) -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import (
+    EXTENSIONS,
     bool_list,
     defining_block,
     defining_op,
@@ -39,7 +40,6 @@ from tileir.passes.walk import kernels, ops_named
 
 #: Stages of rounds that must fit: as many as products in flight need.
 _STAGES = 3
-_EXTENSIONS = ("arith.extui", "arith.extsi")
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,6 @@ def _block_of(value: Value) -> Block:
 
 def _unextended(value: Value) -> Value:
     op = defining_op(value)
-    if op is not None and op.operation.name in _EXTENSIONS:
+    if op is not None and op.operation.name in EXTENSIONS:
         return op.operation.operands[0]
     return value

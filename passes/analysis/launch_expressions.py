@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tileir.compiler.ir_util import defining_block, defining_op, splat_integer
+from tileir.compiler.ir_util import EXTENSIONS, defining_block, defining_op, splat_integer
 from tileir.ir import IntegerType, OpView, Value
 from tileir.passes.launch_contract import hidden_parameters
 from tileir.runtime.expressions import Expression
@@ -18,7 +18,6 @@ _OPERATORS = {
     "arith.minsi": "min",
     "arith.maxsi": "max",
 }
-_EXTENSIONS = ("arith.extui", "arith.extsi")
 
 
 #: Operations in an expression, and how deep they nest: metadata holds no more, and a value that is
@@ -47,7 +46,7 @@ class _Search:
         if constant is not None:
             return constant
         name, operands = op.operation.name, list(op.operation.operands)
-        if name in _EXTENSIONS:
+        if name in EXTENSIONS:
             return self.find(operands[0], depth)
         self._left -= 1
         if name not in _OPERATORS or self._left < 0 or depth == 0:

@@ -92,10 +92,10 @@ class SharedBuffer:
     start: Value
 
 
-#: Where this thread stands, and what was computed from that.
 #: Operations of a thread beyond which LLVM and ptxas take minutes (some steps of LLVM are
 #: quadratic), for a kernel that keeps its tiles in local memory anyway.
 _MOST_OPERATIONS = 60_000
+#: Where this thread stands, and what was computed from that.
 _PLACE = (
     "thread", "warp", "replica", "num_replicas", "_barrier", "_remembered", "_prologue_end",
 )  # fmt: skip

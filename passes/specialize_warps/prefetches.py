@@ -9,7 +9,7 @@ they are loaded before the products, where nothing else waits for registers.
 from __future__ import annotations
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op, int_attr, keyword, parent_of
+from tileir.compiler.ir_util import defining_op, int_attr, keyword, with_branches
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, TypeAttr, Value
@@ -64,9 +64,7 @@ def _loops_of_rings(plan: Plan) -> list[tuple[Block, Operation]]:
     of the kernel."""
     found = {}
     for ring in plan.rings:
-        op = ring.block.owner.operation
-        while parent_of(op).name == "scf.if":
-            op = parent_of(op)
+        op = with_branches(ring.block.owner)
         if op.name in ("scf.for", "scf.if"):
             found[op] = op.block
     return [(block, op) for op, block in found.items()]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import int_attr, keyword, parent_of
+from tileir.compiler.ir_util import int_attr, keyword, parent_of, with_branches
 from tileir.compiler.tile_types import LARGEST_BOX, LINE_BYTES, BufferInfo, TileInfo, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
@@ -87,10 +87,9 @@ def _loads_after(ring: Ring) -> Iterator[tile_gpu.LoadOp]:
     loop = ring.block.owner.operation
     if loop.name != "scf.for":
         return
-    while parent_of(loop).name == "scf.if":
-        loop = parent_of(loop)
-    ops = [op.operation for op in loop.block]
-    for op in ops[ops.index(loop) + 1 :]:
+    last = with_branches(loop)
+    ops = [op.operation for op in last.block]
+    for op in ops[ops.index(last) + 1 :]:
         if op.name == "tile_gpu.barrier":
             return
         if isinstance(op.opview, tile_gpu.LoadOp) and not op.opview.ordered:

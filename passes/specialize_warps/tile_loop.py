@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import ancestors, defining_block, defining_op, parent_of
+from tileir.compiler.ir_util import ancestors, defining_block, defining_op, parent_of, with_branches
 from tileir.ir import Block, Operation, Value
 from tileir.passes.specialize_warps.plan import Plan
 
@@ -49,7 +49,5 @@ class TileLoop:
 
 
 def _loop_around(op: Operation) -> Operation | None:
-    parent = parent_of(op)
-    while parent.name == "scf.if":
-        parent = parent_of(parent)
+    parent = parent_of(with_branches(op))
     return parent if parent.name == "scf.for" else None

@@ -31,6 +31,9 @@ FLOAT_PREDICATES = (
     "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
 )  # fmt: skip
 
+#: Operations that widen an integer.
+EXTENSIONS = ("arith.extui", "arith.extsi")
+
 
 def defining_op(value: Value) -> OpView | None:
     """The operation that gives `value`, or None for a block argument."""
@@ -58,6 +61,14 @@ def ancestors(op: OpView | Operation) -> Iterator[Operation]:
     while parent is not None:
         yield parent.operation
         parent = parent.operation.parent
+
+
+def with_branches(op: OpView | Operation) -> Operation:
+    """`op`, or the outermost of the branches that it lies in within the same loop or function."""
+    op = op.operation
+    while parent_of(op).name == "scf.if":
+        op = parent_of(op)
+    return op
 
 
 def keyword(op: OpView, name: str, default: str = "") -> str:

@@ -15,9 +15,6 @@ from .emitter import Emitter, Slot
 from .memory_ops import token_of
 from .registry import translates
 
-#: What `breakpoint()` in a kernel leaves on the operation that would print its variables.
-_STOP = "breakpoint"
-
 
 @translates("assume")
 def _assume(e: Emitter, op: Op) -> None:
@@ -93,8 +90,8 @@ def _print(e: Emitter, op: Op) -> None:
         assert slot.fmt is not None
         formats.append(slot.fmt)
     values = "".join(f"{e.full(slot)}, " for slot in slots)
-    if _STOP in op.operation.attributes:
-        spec, place = access.string(op, _STOP), str(op.location)
+    if cuda_tile.BREAKPOINT_ATTRIBUTE in op.operation.attributes:
+        spec, place = access.string(op, cuda_tile.BREAKPOINT_ATTRIBUTE), str(op.location)
         e.line(f"debugger.stop({spec!r}, {place!r}, (t.x, t.y, t.z), ({values}))")
     else:
         text = e.constant(printf.compile_format(access.string(op, "str"), formats))

@@ -6,13 +6,11 @@ import builtins
 import json
 from typing import Any
 
+from ...dialects import cuda_tile
 from ..builder import current_builder
 from ..calls import replaces
 from ..values import Tile
 from .printing import emit_print, print_format
-
-#: The attribute that tells the interpreter to stop: names of the operands, and constants (JSON).
-STOP_ATTRIBUTE = "breakpoint"
 
 
 @replaces(builtins.breakpoint)
@@ -31,7 +29,7 @@ def breakpoint() -> None:
     constants = {name: value for name, value in frame.locals.items() if _is_plain(value)}
     spec = json.dumps({"names": list(tiles), "constants": constants})
     text = "".join(print_format(tile) for tile in tiles.values())
-    emit_print(text, list(tiles.values()), {STOP_ATTRIBUTE: spec})
+    emit_print(text, list(tiles.values()), {cuda_tile.BREAKPOINT_ATTRIBUTE: spec})
 
 
 breakpoint.always = True  # type: ignore[attr-defined]
