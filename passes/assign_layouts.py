@@ -270,9 +270,9 @@ class _Assignment:
             if root in self.layouts:
                 continue
             self.layouts[root] = layout
-            pending += self._neighbours()
+            pending += self._through_regrouping()
 
-    def _neighbours(self) -> Iterator[tuple[Value, Layout]]:
+    def _through_regrouping(self) -> Iterator[tuple[Value, Layout]]:
         """Layouts that follow, through regrouping operations, for classes without one."""
         for op in self.regrouping:
             source, result = op.operation.operands[0], op.operation.results[0]

@@ -100,8 +100,7 @@ def _place(
     """Gives a map its place in the slot and its scratch."""
     line = b.op("tile_gpu.stage", [scratch, b.c32(index)], b.type(str(_MAP)))
     place = b.add(slot, b.c64(index * MAP_BYTES)) if index else slot
-    rank, has_rows = len(old.sizes), int(old.rows is not None)
-    segments = b.attribute(f"array<i32: 1, {rank}, {rank}, {has_rows}, 1, 1, 1>")
+    segments = b.segments(1, len(old.sizes), len(old.sizes), old.rows, 1, 1, 1)
     new = b.op(
         "tile_gpu.tensor_map", [*old.operation.operands, place, line, found], old.result.type,
         {"operandSegmentSizes": segments},

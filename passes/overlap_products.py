@@ -95,9 +95,11 @@ def _inside(value: Value, loop: OpView) -> bool:
     return loop.operation in (around.operation, *ancestors(around))
 
 
-def remove_waits(kernel: Operation) -> None:
-    """Undoes the pass for products that are no longer in flight, except for the branches around
-    loops."""
+def wait_in_place(kernel: Operation) -> None:
+    """Undoes the pass, except for the branches around loops: no product stays in flight."""
+    for product in ops_of(kernel, tile_gpu.DotOp):
+        if has_flag(product, "in_flight"):
+            del product.operation.attributes["in_flight"]
     for wait in ops_of(kernel, tile_gpu.DotWaitOp):
         replace_op(wait, *wait.operation.operands)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import keyword
-from tileir.ir import Block, InsertionPoint, Operation, Value
+from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.launch_contract import program_grid, set_launch_grid
@@ -52,7 +52,7 @@ class PersistBlocks(ModulePass):
         for kernel in kernels(module):
             plan = Plan.of(kernel, target, _STAGES) if _independent(kernel) else None
             if plan is not None:
-                _persist(kernel, plan.neighbours, is_managed(module))
+                _persist(kernel, plan.blocks_per_multiprocessor, is_managed(module))
 
 
 def _independent(kernel: Operation) -> bool:
@@ -66,10 +66,10 @@ def _independent(kernel: Operation) -> bool:
     return True
 
 
-def _persist(kernel: Operation, neighbours: int, managed: bool) -> None:
+def _persist(kernel: Operation, each: int, managed: bool) -> None:
     *work, end = list(kernel.regions[0].blocks[0])
     b = Builder(InsertionPoint(end), kernel.location)
-    grid = _managed_grid(b, kernel, neighbours) if managed else _plain_grid(b, neighbours)
+    grid = _managed_grid(b, kernel, each) if managed else _plain_grid(b, each)
     attributes = {BLOCKS_ATTRIBUTE: b.attribute("unit")}
     loop = b.create("scf.for", [grid.first, grid.count, grid.workers], regions=1,
                     attributes=attributes)  # fmt: skip
@@ -91,22 +91,23 @@ class _Grid:
     workers: Value
 
 
-def _managed_grid(b: Builder, kernel: Operation, neighbours: int) -> _Grid:
-    """The launcher passes the program's grid, and starts as many blocks as shall work."""
+def _managed_grid(b: Builder, kernel: Operation, each: int) -> _Grid:
+    """The launcher passes the program's grid, and starts as many blocks as shall work: `each` on a
+    multiprocessor."""
     extents = program_grid(kernel, b.i32)
-    set_launch_grid(kernel, _launch_grid(neighbours))
+    set_launch_grid(kernel, _launch_grid(each))
     first, workers = (_special(b, name) for name in ("ctaid.x", "nctaid.x"))
     return _Grid(extents, _product(b, extents), first, workers)
 
 
-def _plain_grid(b: Builder, neighbours: int) -> _Grid:
+def _plain_grid(b: Builder, each: int) -> _Grid:
     """The program's grid is started as it is: those beyond the workers end at once."""
     x, y, z = (_special(b, f"ctaid.{axis}") for axis in _AXES)
     extents = [_special(b, f"nctaid.{axis}") for axis in _AXES]
     count = _product(b, extents)
     room = _special(b, "nsmid")
-    if neighbours > 1:
-        room = b.mul(room, b.c32(neighbours))
+    if each > 1:
+        room = b.mul(room, b.c32(each))
     first = b.add(x, b.mul(extents[0], b.add(y, b.mul(extents[1], z))))
     # Most end here, before two divisions.
     b.create("tile_gpu.exit_if", [b.compare("uge", first, room)])
@@ -145,7 +146,7 @@ def _coordinates(b: Builder, block: Value, grid: list[Value]) -> list[Value]:
     ]
 
 
-def _move(work: list, inner: Block, index: list[Value], grid: list[Value]) -> None:
+def _move(work: list[OpView], inner: Block, index: list[Value], grid: list[Value]) -> None:
     """Moves the kernel's work into the loop, where block indices and grid are the program's."""
     end = list(inner)[-1]
     for op in work:
@@ -156,11 +157,11 @@ def _move(work: list, inner: Block, index: list[Value], grid: list[Value]) -> No
                 replace_op(op, value)
 
 
-def _launch_grid(neighbours: int) -> list[Expression]:
+def _launch_grid(each: int) -> list[Expression]:
     """As many blocks as multiprocessors hold, less if that saves no round."""
     blocks: Expression = ["mul", ["mul", PROGRAM_GRID[0], PROGRAM_GRID[1]], PROGRAM_GRID[2]]
     room: Expression = "multiprocessors"
-    if neighbours > 1:
-        room = ["mul", room, neighbours]
+    if each > 1:
+        room = ["mul", room, each]
     rounds = ["max", 1, ["ceildiv", blocks, room]]
     return [["ceildiv", blocks, rounds], 1, 1]

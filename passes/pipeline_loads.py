@@ -140,9 +140,7 @@ class _Ring:
         operands = [recompute(b, o, known, self._in_body) for o in load.operation.operands]
         rank = len(copy.buffer.shape)
         attributes = {name: load.operation.attributes[name] for name in ("alignment", "in_bounds")}
-        attributes["operandSegmentSizes"] = b.attribute(
-            f"array<i32: 1, {rank}, {rank}, {rank}, 1, 1>"
-        )
+        attributes["operandSegmentSizes"] = b.segments(1, rank, rank, rank, 1, 1)
         b.create("tile_gpu.async_load", [*operands, buffer, exists], attributes=attributes)
 
     def _in_body(self, op: OpView) -> bool:

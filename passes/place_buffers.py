@@ -211,7 +211,7 @@ def _append_scratch(op: OpView, b: Builder, buffer: Value) -> None:
     attributes = dict(op.operation.attributes.items())
     sizes = list(attributes["operandSegmentSizes"])
     sizes[-1] = 1
-    attributes["operandSegmentSizes"] = b.attribute(f"array<i32: {', '.join(map(str, sizes))}>")
+    attributes["operandSegmentSizes"] = b.segments(*sizes)
     new = b.create(
         op.operation.name,
         [*op.operation.operands, buffer],

@@ -18,19 +18,10 @@ from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import memory_order
 from tileir.passes.analysis.operand_loads import rounds_to_tf32
+from tileir.passes.analysis.regrouping import ELEMENTWISE
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, ops_of
-
-_ELEMENTWISE = (
-    "arith.",
-    "math.",
-    "tile_gpu.call",
-    "tile_gpu.cast",
-    "tile_gpu.ftof",
-    "tile_gpu.inline_ptx",
-    "tile_gpu.select",
-)
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ def comes_from_product(value: Value) -> bool:
         seen.add(value)
         if op.operation.name == "tile_gpu.dot":
             return True
-        if op.operation.name.startswith(_ELEMENTWISE):
+        if op.operation.name.startswith(ELEMENTWISE):
             pending += [o for o in op.operation.operands if tile_info(o.type)]
     return False
 

@@ -34,8 +34,8 @@ from tileir.passes.walk import kernels, redirect, uses_of
 
 #: Multiprocessors of a GPC that have blocks of neighbouring numbers: 16 or 18 on an H100 or H200,
 #: where the first eight blocks go elsewhere. So half a GPC's share is dealt out at a time.
-_NEIGHBOURS = 16
-_RECTANGLE = _NEIGHBOURS // 2
+_GPC_BLOCKS = 16
+_RECTANGLE = _GPC_BLOCKS // 2
 #: Rows of a rectangle. The two multiprocessors that share most (a TPC) stay neighbours in a run:
 #: where a product has one row of tiles only, runs are columns, and memory is the limit.
 _ROWS = (2, 4)
@@ -114,7 +114,7 @@ class _Run:
         """Rows, along the run, and columns of the rectangle whose blocks fetch least; None if that
         is about what they do as they are."""
         known = self.length if isinstance(self.length, int) else _LONGEST_RUN
-        now = self._fetched(min(known, _NEIGHBOURS))
+        now = self._fetched(min(known, _GPC_BLOCKS))
         sides = [rows for rows in _ROWS if known % rows == 0]
         if not sides:
             return None
@@ -130,7 +130,7 @@ class _Run:
 
     def _fetched(self, rows: int) -> int:
         """Bytes that neighbours fetch which are so many rows of tiles."""
-        return rows * self.own + _NEIGHBOURS // rows * self.shared
+        return rows * self.own + _GPC_BLOCKS // rows * self.shared
 
 
 def _constant_for(load: OperandLoad, number: Value) -> int:

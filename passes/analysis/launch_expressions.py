@@ -20,8 +20,8 @@ _OPERATORS = {
 }
 
 
-#: Operations in an expression, and how deep they nest: metadata holds no more, and a value that is
-#: used twice is written twice.
+#: Operations in an expression, and how deep they nest: far less than the launcher evaluates, since
+#: passes build on expressions, and a value that is used twice is written twice.
 _LARGEST = 64
 _DEEPEST = 16
 

@@ -1,4 +1,5 @@
-"""Operations that only regroup the digits of a layout: how layouts follow from each other."""
+"""Operations that only regroup the digits of a layout: how layouts follow from each other; and
+those that see each element alone, which keep it."""
 
 from __future__ import annotations
 
@@ -7,6 +8,16 @@ from tileir.compiler.layout import Layout
 from tileir.compiler.tile_types import tile_of
 from tileir.ir import OpView
 
+#: Beginnings of the names of operations on each element alone.
+ELEMENTWISE = (
+    "arith.",
+    "math.",
+    "tile_gpu.call",
+    "tile_gpu.cast",
+    "tile_gpu.ftof",
+    "tile_gpu.inline_ptx",
+    "tile_gpu.select",
+)
 REGROUPING = (
     "tile_gpu.reshape",
     "tile_gpu.permute",

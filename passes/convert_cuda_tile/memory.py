@@ -14,7 +14,7 @@ from tileir.dialects.cuda_tile import (
 from tileir.ir import OpView, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
-from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes, segments
+from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes
 
 
 def _addresses(c: Converter, pointers: Value) -> Value:
@@ -48,7 +48,7 @@ def _access_attributes(c: Converter, op: OpView, pointers: Value, mask: Value | 
 def _load_ptr(c: Converter, op: LoadPtrTkoOp) -> None:
     attributes = _access_attributes(c, op, op.source, op.mask)
     other = op.padding_value if op.mask is not None else None
-    attributes["operandSegmentSizes"] = segments(c, 1, op.mask, other, None)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, op.mask, other, None)
     operands = [_addresses(c, op.source)]
     operands += [c[value] for value in (op.mask, other) if value is not None]
     result = c.type(op.operation.results[0].type)
@@ -83,7 +83,7 @@ def _atomic_attributes(c: Converter, op: OpView) -> dict:
 def _atomic_rmw(c: Converter, op: AtomicRMWTkoOp) -> None:
     attributes = _atomic_attributes(c, op)
     attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
-    attributes["operandSegmentSizes"] = segments(c, 1, 1, op.mask, None)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, 1, op.mask, None)
     operands = [_addresses(c, op.pointers), c[op.arg]]
     if op.mask is not None:
         operands.append(c[op.mask])
@@ -94,7 +94,7 @@ def _atomic_rmw(c: Converter, op: AtomicRMWTkoOp) -> None:
 @lowers("atomic_cas_tko")
 def _atomic_cas(c: Converter, op: AtomicCASTkoOp) -> None:
     attributes = _atomic_attributes(c, op)
-    attributes["operandSegmentSizes"] = segments(c, 1, 1, 1, op.mask, None)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, 1, 1, op.mask, None)
     operands = [_addresses(c, op.pointers), c[op.cmp], c[op.val]]
     if op.mask is not None:
         operands.append(c[op.mask])

@@ -26,7 +26,7 @@ from tileir.dialects.cuda_tile import (
     TileViewType,
     assume_predicate,
 )
-from tileir.ir import Attribute, IntegerType, OpView, Value
+from tileir.ir import IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
@@ -246,12 +246,6 @@ def access_attributes(c: Converter, tile: Access) -> dict:
     }
 
 
-def segments(c: Converter, *counts: int | Value | None) -> Attribute:
-    """Sizes of operand segments; an optional operand counts 1 if it is there."""
-    sizes = [n if isinstance(n, int) else int(n is not None) for n in counts]
-    return c.builder.attribute("array<i32: " + ", ".join(map(str, sizes)) + ">")
-
-
 @lowers("load_view_tko")
 def _load_view(c: Converter, op: LoadViewTkoOp) -> None:
     c.set(op, load_view(c, op))
@@ -265,7 +259,7 @@ def load_view(c: Converter, op: LoadViewTkoOp, may_be_outside: int | None = None
     tile = access(c, op, view, may_be_outside)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
-    attributes["operandSegmentSizes"] = segments(c, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, rank, rank, rank)
     if view.padding is not None:
         attributes["padding"] = c.builder.attribute(f"#tile_gpu.padding<{view.padding}>")
     if ORDERED_ATTRIBUTE in op.operation.attributes:
@@ -287,7 +281,7 @@ def _load_rows(c: Converter, op: LoadViewTkoOp, view: View) -> Value:
     at = places(c, op, view)
     other = padding_value(c, view) if at.inside is not None else None
     attributes = _run_attributes(c, at) | memory_attributes(c, op)
-    attributes["operandSegmentSizes"] = segments(c, 1, at.inside, other, None)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, at.inside, other, None)
     operands = [value for value in (at.addresses, at.inside, other) if value is not None]
     result = c.type(op.operation.results[0].type)
     return c.builder.op("tile_gpu.gather", operands, result, attributes)
@@ -328,7 +322,7 @@ def _store_view(c: Converter, op: StoreViewTkoOp) -> None:
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile) | memory_attributes(c, op)
-    attributes["operandSegmentSizes"] = segments(c, 1, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, 1, rank, rank, rank)
     value = _stored_value(c, op, tile, view)
     operands = [value, tile.base, *tile.starts, *tile.sizes, *tile.strides]
     c.builder.create("tile_gpu.store", operands, attributes=attributes)
@@ -340,7 +334,7 @@ def _atomic_red_view(c: Converter, op: AtomicRedViewTkoOp) -> None:
     tile = access(c, op, view)
     rank = len(tile.shape)
     attributes = access_attributes(c, tile)
-    attributes["operandSegmentSizes"] = segments(c, 1, 1, rank, rank, rank)
+    attributes["operandSegmentSizes"] = c.builder.segments(1, 1, rank, rank, rank)
     attributes["kind"] = c.builder.attribute(f"#tile_gpu.atomic<{keyword(op, 'mode')}>")
     scope = SCOPES[keyword(op, "memory_scope")]
     attributes["scope"] = c.builder.attribute(f"#tile_gpu.scope<{scope}>")

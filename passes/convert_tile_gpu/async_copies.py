@@ -67,12 +67,11 @@ def _copy_chunks(
         index = _element_index(ctx, access, offset)
         valid = _valid_elements(ctx, access, offset, fastest, vector)
         count = [] if valid is None else [valid]
-        segments = f"array<i32: 1, 1, 1, 1, {len(count)}>"
         b.create(
             "nvgpu.device_async_copy",
             [buffer.memref, place, source, index, *count],
             [token],
-            attributes | {"operandSegmentSizes": b.attribute(segments)},
+            attributes | {"operandSegmentSizes": b.segments(1, 1, 1, 1, valid)},
         )
 
 

@@ -15,21 +15,12 @@ from tileir.compiler.ir_util import has_flag, keyword
 from tileir.compiler.tile_types import tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Operation, Value
+from tileir.passes.analysis.regrouping import ELEMENTWISE
 
 #: Words of a thread that may be loaded before a loop.
 _FEW_WORDS = 32
 #: Operations that give each register of their result from one of each operand, at most.
-_REGISTER_BY_REGISTER = (
-    "arith.",
-    "math.",
-    "tile_gpu.broadcast",
-    "tile_gpu.call",
-    "tile_gpu.cast",
-    "tile_gpu.ftof",
-    "tile_gpu.inline_ptx",
-    "tile_gpu.reshape",
-    "tile_gpu.select",
-)
+_REGISTER_BY_REGISTER = (*ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.reshape")
 
 
 class Deferred(Sequence[Value]):

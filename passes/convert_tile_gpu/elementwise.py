@@ -180,7 +180,7 @@ def _call(ctx: Lowering, op: OpView) -> None:
     count = len(op.operation.operands)
     attributes = {
         "callee": FlatSymbolRefAttr.get(callee),
-        "operandSegmentSizes": ctx.builder.attribute(f"array<i32: {count}, 0>"),
+        "operandSegmentSizes": ctx.builder.segments(count, 0),
         "op_bundle_sizes": ctx.builder.attribute("array<i32>"),
     }
     ctx.each(op, lambda given: ctx.builder.op("llvm.call", given, result, attributes))

@@ -24,7 +24,7 @@ def _malloc(ctx: Lowering, op: tile_gpu.MallocOp) -> None:
     b, buffer = ctx.builder, ctx.buffers[op.scratch]
     alignment = max(int_attr(op, "alignment"), _SMALLEST_ALIGNMENT)
     first = b.constant(0, b.index)
-    with ctx.only_if(_first_thread(ctx)):
+    with ctx.only_if(ctx.owner_of(None)):
         generic = b.type("!llvm.ptr")
         size = b.c64(int_attr(op, "bytes") + alignment)
         given = _call(ctx, "malloc", [size], generic).results[0]
@@ -35,7 +35,7 @@ def _malloc(ctx: Lowering, op: tile_gpu.MallocOp) -> None:
         aligned = b.op("arith.andi", [above, b.c64(-alignment)], b.i64)
         b.create("llvm.store", [address, _place_of_address(ctx, aligned)])
         b.create("memref.store", [aligned, buffer.memref, first])
-    b.create("gpu.barrier")
+    ctx.barrier()
     (shared,) = load_elements(ctx, buffer, first, 1)
     ctx.set(op, [pointer_to(ctx, shared)])
 
@@ -43,16 +43,12 @@ def _malloc(ctx: Lowering, op: tile_gpu.MallocOp) -> None:
 @lowers("tile_gpu.free")
 def _free(ctx: Lowering, op: tile_gpu.FreeOp) -> None:
     b = ctx.builder
-    b.create("gpu.barrier")
-    with ctx.only_if(_first_thread(ctx)):
+    ctx.barrier()
+    with ctx.only_if(ctx.owner_of(None)):
         aligned = b.op("llvm.ptrtoint", [ctx.scalar(op.pointer)], b.i64)
         address = b.op("llvm.load", [_place_of_address(ctx, aligned)], b.i64)
         generic = b.op("llvm.inttoptr", [address], b.type("!llvm.ptr"))
         _call(ctx, "free", [generic], b.type("!llvm.void"))
-
-
-def _first_thread(ctx: Lowering) -> Value:
-    return ctx.builder.compare("eq", ctx.thread, ctx.builder.c32(0))
 
 
 def _place_of_address(ctx: Lowering, aligned: Value) -> Value:
@@ -65,7 +61,7 @@ def _call(ctx: Lowering, name: str, operands: list[Value], result: Type) -> Oper
     declare_function(ctx, name, [o.type for o in operands], result)
     attributes = {
         "callee": FlatSymbolRefAttr.get(name),
-        "operandSegmentSizes": b.attribute(f"array<i32: {len(operands)}, 0>"),
+        "operandSegmentSizes": b.segments(len(operands), 0),
         "op_bundle_sizes": b.attribute("array<i32>"),
     }
     results = [] if str(result) == "!llvm.void" else [result]

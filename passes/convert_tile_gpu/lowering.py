@@ -32,6 +32,7 @@ from tileir.ir import (
     Value,
 )
 from tileir.passes.choose_num_warps import PRODUCER_WARPS
+from tileir.passes.convert_tile_gpu.barriers import meet
 from tileir.passes.convert_tile_gpu.deferred import Deferred, WhenStored, prepare
 
 #: The second parameter is the operation, of the class that the rule is for.
@@ -249,9 +250,7 @@ class Lowering:
         if self._barrier is None:
             b.create("gpu.barrier")
             return
-        attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
-        operands = [self._barrier, b.c32(32 * self.num_warps)]
-        b.create("nvvm.barrier", operands, attributes=attributes)
+        meet(b, self._barrier, 32 * self.num_warps)
 
     def fence_async(self) -> None:
         """Shows what this thread wrote to shared memory to asynchronous operations."""
@@ -341,7 +340,7 @@ class Lowering:
         b = self.builder
         attributes = {
             "intrin": b.attribute(f'"{name}"'),
-            "operandSegmentSizes": b.attribute(f"array<i32: {len(operands)}, 0>"),
+            "operandSegmentSizes": b.segments(len(operands), 0),
             "op_bundle_sizes": b.attribute("array<i32>"),
         }
         return b.create("llvm.call_intrinsic", operands, [result] if result else [], attributes)

@@ -93,12 +93,11 @@ class MmaProduct:
     def _by_nvvm(self, left: Registers, right: Registers, acc: Registers) -> Registers:
         ctx, b, step = self.ctx, self.ctx.builder, self.instruction
         type_ = acc[0].type
-        sizes = f"array<i32: {len(left)}, {len(right)}, {len(acc)}>"
         attributes = {
             "layoutA": b.attribute("#nvvm.mma_layout<row>"),
             "layoutB": b.attribute("#nvvm.mma_layout<col>"),
             "shape": b.attribute(f"#nvvm.shape<m = {step.m}, n = {step.n}, k = {step.k}>"),
-            "operandSegmentSizes": b.attribute(sizes),
+            "operandSegmentSizes": b.segments(len(left), len(right), len(acc)),
         }
         for side, flag in (("A", "lhs_unsigned"), ("B", "rhs_unsigned")):
             name = ptx_type(self.element, has_flag(self.op, flag))

@@ -72,11 +72,7 @@ def _element(
 ) -> Value:
     """One element of an operand, widened to the type of the accumulator."""
     b, info = ctx.builder, buffer.info
-    *slower, fastest = info.order
-    row = b.c32(0)
-    for dim in slower:
-        row = b.add(b.mul(row, b.c32(info.shape[dim])), at[dim])
-    place = SharedAddress(ctx, info, row, at[fastest]).index(0, 0)
+    place = SharedAddress.of_place(ctx, info, at).index(0, 0)
     (value,) = load_elements(ctx, buffer, place, 1)
     type_ = ctx.register_type(acc.element)
     if str(type_).startswith("i"):

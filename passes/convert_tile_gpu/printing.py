@@ -127,13 +127,9 @@ def _print_tile(
 def _print_element(
     call: _Call, conversion: Conversion, buffer: SharedBuffer, index: Sequence[Value]
 ) -> None:
-    ctx, b, info = call.ctx, call.ctx.builder, buffer.info
-    row = b.c32(0)
-    for dim in info.order[:-1]:
-        row = b.add(b.mul(row, b.c32(info.shape[dim])), index[dim])
-    place = SharedAddress(ctx, info, row, index[info.order[-1]]).index(0, 0)
-    (value,) = load_elements(ctx, buffer, place, 1)
-    _print_scalar(call, conversion, value, info.element)
+    place = SharedAddress.of_place(call.ctx, buffer.info, index).index(0, 0)
+    (value,) = load_elements(call.ctx, buffer, place, 1)
+    _print_scalar(call, conversion, value, buffer.info.element)
 
 
 def _print_scalar(call: _Call, conversion: Conversion, value: Value, element: str) -> None:

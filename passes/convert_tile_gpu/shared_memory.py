@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.compiler.builder import Attributes
+from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.ir_util import int_attr
 from tileir.compiler.layout import Layout
 from tileir.compiler.shared_memory import vector_elements
@@ -97,18 +97,23 @@ class SharedAddress:
         self._row_base: Value | None = None
 
     @staticmethod
+    def of_place(ctx: Lowering, info: BufferInfo, place: Sequence[Value]) -> SharedAddress:
+        """The element at coordinates of the buffer (i32)."""
+        b, row = ctx.builder, ctx.builder.c32(0)
+        for dim in info.order[:-1]:
+            row = b.add(b.mul(row, b.c32(info.shape[dim])), place[dim])
+        return SharedAddress(ctx, info, row, place[info.order[-1]])
+
+    @staticmethod
     def of_layout(
         ctx: Lowering, info: BufferInfo, layout: Layout, offsets: Sequence[Value] = ()
     ) -> SharedAddress:
         """The place of a thread's first element of a tile that starts at `offsets`."""
-        b = ctx.builder
         place = [ctx.coordinate(layout, dim) for dim in range(layout.rank)]
         if offsets:
-            place = [b.add(first, offset) for first, offset in zip(place, offsets, strict=True)]
-        row = b.c32(0)
-        for dim in info.order[:-1]:
-            row = b.add(b.mul(row, b.c32(info.shape[dim])), place[dim])
-        return SharedAddress(ctx, info, row, place[info.order[-1]])
+            pairs = zip(place, offsets, strict=True)
+            place = [ctx.builder.add(first, offset) for first, offset in pairs]
+        return SharedAddress.of_place(ctx, info, place)
 
     def row_and_column(self, offset: Sequence[int]) -> tuple[int, int]:
         """Constant offsets in a tile as offsets of row and column."""
@@ -145,21 +150,25 @@ class SharedAddress:
     def _swizzled(self, row: int, column: int) -> Value:
         b, info = self.ctx.builder, self.info
         chunk_elements = CHUNK_BYTES // info.element_bytes
-        shift, mask = {128: (0, 7), 64: (1, 3), 32: (2, 1)}[info.swizzle]
         place = b.add(self.column, b.c32(column))
         panel = b.op("arith.divui", [place, b.c32(info.panel)], b.i32)
         within = b.op("arith.remui", [place, b.c32(info.panel)], b.i32)
         chunk = b.op("arith.divui", [within, b.c32(chunk_elements)], b.i32)
         rest = b.op("arith.remui", [within, b.c32(chunk_elements)], b.i32)
-        low = b.add(self.row, b.c32(row))
-        key = b.op("arith.shrui", [low, b.c32(shift)], b.i32)
-        key = b.op("arith.andi", [key, b.c32(mask)], b.i32)
-        swizzled = b.op("arith.xori", [chunk, key], b.i32)
+        swizzled = swizzled_chunk(b, info, b.add(self.row, b.c32(row)), chunk)
         index = b.add(b.mul(swizzled, b.c32(chunk_elements)), rest)
         if info.row > info.panel:
             panel_elements = info.num_rows * self._pitch
             index = b.add(index, b.mul(panel, b.c32(panel_elements)))
         return index
+
+
+def swizzled_chunk(b: Builder, info: BufferInfo, row: Value, chunk: Value) -> Value:
+    """Where the swizzle puts a 16-byte chunk of a row of a panel (numbers of chunks, i32)."""
+    shift, mask = info.swizzle_bits
+    key = b.op("arith.shrui", [row, b.c32(shift)], b.i32) if shift else row
+    key = b.op("arith.andi", [key, b.c32(mask)], b.i32)
+    return b.op("arith.xori", [chunk, key], b.i32)
 
 
 # ---- tiles to and from buffers --------------------------------------------------------------

@@ -14,6 +14,7 @@ from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo
 from tileir.compiler.wgmma import ROWS, ROWS_OF_WARP
 from tileir.ir import Attribute, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering
+from tileir.passes.convert_tile_gpu.shared_memory import swizzled_chunk
 from tileir.passes.convert_tile_gpu.vectors import pack
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp
 
@@ -79,10 +80,7 @@ class Slice(ABC):
     def _swizzled(self, row: Value, chunk: Value) -> Value:
         """Byte offset in a panel of a row's 16-byte chunk, for run-time rows and chunks."""
         b = self.ctx.builder
-        shift, mask = {128: (0, 7), 64: (1, 3), 32: (2, 1)}[self.buffer.swizzle]
-        key = b.op("arith.shrui", [row, b.c32(shift)], b.i32) if shift else row
-        key = b.op("arith.andi", [key, b.c32(mask)], b.i32)
-        chunk = b.op("arith.xori", [chunk, key], b.i32)
+        chunk = swizzled_chunk(b, self.buffer, row, chunk)
         return b.add(b.mul(row, b.c32(self.buffer.pitch_bytes)), b.mul(chunk, b.c32(CHUNK_BYTES)))
 
     def _store_matrices(self, target: Value, registers: Sequence[Value], layout: str) -> None:

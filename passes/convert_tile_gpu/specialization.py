@@ -5,17 +5,12 @@ from __future__ import annotations
 from tileir.compiler.ir_util import int_attr
 from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
+from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.warpgroups import same_in_warp
 
-#: Barrier 0 is that of the whole block; then come those of each replica of the consumers, of each
-#: warpgroup (`tensor_stores`), and of each replica's turn.
-_START_BARRIER = 15
-#: Where the producer's warp meets the one that has made barriers.
-_READY_BARRIER = 14
-_CONSUMER_BARRIER = 1
-_TURN_BARRIER = 8
+_READY_THREADS = 2 * 32
 #: Labels are local to the braces. A failed attempt has already waited for a while.
 _WAIT = (
     "{ .reg .pred done; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
@@ -26,37 +21,27 @@ _WAIT = (
 @lowers("tile_gpu.specialize")
 def _specialize(ctx: Lowering, op: tile_gpu.SpecializeOp) -> None:
     b, consumer_warps = ctx.builder, ctx.num_warps * int_attr(op, "replicas", 1)
-    everyone = [b.c32(_START_BARRIER), b.c32(32 * ctx.block_warps)]
+    start, everyone = b.c32(NamedBarrier.START), 32 * ctx.block_warps
     producing = b.compare("uge", ctx.warp, b.c32(consumer_warps))
     branch = b.create("scf.if", [producing], regions=2)
     fewer, more = list(op.registers) if op.registers is not None else (None, None)
     with b.at(b.block(branch.regions[0])):
-        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", everyone, None, True)
+        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", [start, b.c32(everyone)], None, True)
         _set_registers(ctx, "decrease", fewer)
         with ctx.only_if(b.compare("eq", ctx.warp, b.c32(consumer_warps))):
-            _sync(ctx, _ready(ctx))
+            meet(b, b.c32(NamedBarrier.READY), _READY_THREADS)
         first = b.compare("eq", ctx.thread, b.c32(32 * consumer_warps))
         with ctx.only_if(first):
             for inner in op.producer.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
     with b.at(b.block(branch.regions[1])):
-        _sync(ctx, everyone)
+        meet(b, start, everyone)
         _set_registers(ctx, "increase", more)
-        with ctx.consumers(int_attr(op, "replicas", 1), _CONSUMER_BARRIER):
+        with ctx.consumers(int_attr(op, "replicas", 1), NamedBarrier.CONSUMERS):
             for inner in op.consumers.blocks[0]:
                 ctx.lower(inner)
         b.create("scf.yield")
-
-
-def _ready(ctx: Lowering) -> list[Value]:
-    return [ctx.builder.c32(_READY_BARRIER), ctx.builder.c32(2 * 32)]
-
-
-def _sync(ctx: Lowering, barrier: list[Value]) -> None:
-    """Waits at a barrier, given by its number and that of the threads that meet there."""
-    attributes = {"operandSegmentSizes": ctx.builder.attribute("array<i32: 1, 1, 0>")}
-    ctx.builder.create("nvvm.barrier", barrier, attributes=attributes)
 
 
 def _set_registers(ctx: Lowering, action: str, count: int | None) -> None:
@@ -94,7 +79,7 @@ def _replica(ctx: Lowering, op: OpView) -> None:
 
 @lowers("tile_gpu.take_turn")
 def _take_turn(ctx: Lowering, op: OpView) -> None:
-    _sync(ctx, _turn(ctx, ctx.replica))
+    meet(ctx.builder, _turn(ctx, ctx.replica), _turn_threads(ctx))
 
 
 @lowers("tile_gpu.pass_turn")
@@ -102,7 +87,8 @@ def _pass_turn(ctx: Lowering, op: tile_gpu.PassTurnOp) -> None:
     b = ctx.builder
     other = b.sub(b.c32(ctx.num_replicas - 1), ctx.replica)
     passes = b.constant(True, b.i1) if op.predicate is None else ctx.scalar(op.predicate)
-    _if(ctx, "bar.arrive $1, $2;", passes, _turn(ctx, other))
+    operands = [_turn(ctx, other), b.c32(_turn_threads(ctx))]
+    _if(ctx, "bar.arrive $1, $2;", passes, operands)
 
 
 def _if(ctx: Lowering, instruction: str, condition: Value, operands: list[Value]) -> None:
@@ -116,11 +102,14 @@ def _if(ctx: Lowering, instruction: str, condition: Value, operands: list[Value]
     )
 
 
-def _turn(ctx: Lowering, replica: Value) -> list[Value]:
-    """The barrier of a replica's turn, at which both replicas meet."""
-    b = ctx.builder
-    threads = 32 * ctx.num_warps * ctx.num_replicas
-    return [b.add(replica, b.c32(_TURN_BARRIER)), b.c32(threads)]
+def _turn(ctx: Lowering, replica: Value) -> Value:
+    """The barrier of a replica's turn."""
+    return ctx.builder.add(replica, ctx.builder.c32(NamedBarrier.TURNS))
+
+
+def _turn_threads(ctx: Lowering) -> int:
+    """Those of both replicas, one of which only arrives."""
+    return 32 * ctx.num_warps * ctx.num_replicas
 
 
 @lowers("tile_gpu.mbarrier_init")
@@ -139,7 +128,8 @@ def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
 @lowers("tile_gpu.mbarrier_ready")
 def _mbarrier_ready(ctx: Lowering, op: OpView) -> None:
     with ctx.only_if(ctx.builder.compare("eq", ctx.warp, ctx.builder.c32(ctx.preparing_warp))):
-        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", _ready(ctx), None, True)
+        ready = [ctx.builder.c32(NamedBarrier.READY), ctx.builder.c32(_READY_THREADS)]
+        ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", ready, None, True)
 
 
 def _pointer(ctx: Lowering, place: Value) -> Value:

@@ -17,17 +17,18 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.map_table import MapTable, release_slot
 from tileir.passes.convert_tile_gpu.shared_memory import address, load_elements
 
-#: Numbers of element types and swizzle modes in `tensormap.replace`.
+#: Numbers of element types and of swizzles, by their bytes, in `tensormap.replace`, and the version
+#: of PTX that has it.
 _ELEMENT_TYPES = {
     "i1": 0, "i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 2, "i64": 4,
     "f16": 6, "f32": 7, "f64": 9, "bf16": 10, "tf32": 11,
 }  # fmt: skip
+_SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 _PTX_VERSION = 83
 #: The L2 promotion has no field in `tensormap.replace`. In maps that the driver makes for sm_90,
 #: bits 17 and 18 of the third word hold it: 1 is 64 bytes, 3 is 256.
 _PROMOTION_WORD = 2
 _TWO_LINES = 3 << 17
-_SWIZZLE_MODES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def _searches(ctx: Lowering) -> Value:

@@ -53,7 +53,7 @@ def _tma_load(ctx: Lowering, op: tile_gpu.TmaLoadOp) -> None:
     attributes = {
         "mode": b.attribute("#nvvm.tma_load_mode<tile>"),
         "isCTAOnly": b.attribute("false"),
-        "operandSegmentSizes": b.attribute(f"array<i32: {', '.join(map(str, counts))}>"),
+        "operandSegmentSizes": b.segments(*counts),
     }
     for corner, offset in places:
         # (A cast from the block's to the cluster's space would go by way of a generic address.)

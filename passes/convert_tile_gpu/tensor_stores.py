@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import buffer_info, tensor_map_box
-from tileir.compiler.wgmma import ROWS, THREADS, grid_of
+from tileir.compiler.wgmma import ROWS, THREADS, WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
+from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.slices import Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
-#: Named barriers of the warpgroups start here; those below belong to more threads.
-_FIRST_BARRIER = 3
 #: Slices whose loads are started ahead; threads of so many warps have too few registers for that.
 _AHEAD = 2
 _TIGHT_WARPS = 12
@@ -69,8 +68,8 @@ class _TensorStore:
         #: Columns of a slice: of one panel, or of several.
         self.width = self.ring.shape[1] // grid.columns
         group, _ = group_and_warp(ctx)
-        groups = b.mul(ctx.replica, b.c32(ctx.num_warps // 4))
-        self.barrier = b.add(b.add(group, groups), b.c32(_FIRST_BARRIER))
+        groups = b.mul(ctx.replica, b.c32(ctx.num_warps // WARPS))
+        self.barrier = b.add(b.add(group, groups), b.c32(NamedBarrier.WARPGROUPS))
         #: Each replica has its share of the stages.
         self.stages = self.ring.stages // ctx.num_replicas
         self.leads = _leads(ctx)
@@ -130,9 +129,7 @@ class _TensorStore:
 
     def _meet(self) -> None:
         """A barrier of the warpgroup."""
-        b = self.ctx.builder
-        attributes = {"operandSegmentSizes": b.attribute("array<i32: 1, 1, 0>")}
-        b.create("nvvm.barrier", [self.barrier, b.c32(THREADS)], attributes=attributes)
+        meet(self.ctx.builder, self.barrier, THREADS)
 
     def _copy(self, corner: tuple[int, int], place: Value) -> None:
         """Copies a slice, panel by panel, as one group."""
@@ -149,7 +146,7 @@ class _TensorStore:
         where = coordinates(self.ctx, self.origin, corner, self.box.order)
         attributes = {
             "mode": b.attribute("#nvvm.tma_store_mode<tile>"),
-            "operandSegmentSizes": b.attribute(f"array<i32: 1, 1, {len(where)}, 0, 0>"),
+            "operandSegmentSizes": b.segments(1, 1, len(where), 0, 0),
         }
         b.create(
             "nvvm.cp.async.bulk.tensor.global.shared.cta",

@@ -17,10 +17,11 @@ from tileir.compiler.tile_types import is_buffer_type, operand_of
 from tileir.compiler.wgmma import (
     ROUGH_DEPTH,
     ROWS,
+    WARPS,
     OperandDescriptor,
     WarpgroupGrid,
     depth_of,
-    neighbours_of,
+    pack_of,
     sums_roughly,
 )
 from tileir.ir import IntegerType, OpView, Type, Value
@@ -122,7 +123,7 @@ class WarpgroupProduct:
 
     def _promoted_width(self, accumulators: int) -> int:
         """Columns of a part: as many as fit, since each part waits and reads all of the rows."""
-        most = 2 * (_PROMOTED_REGISTERS[self.ctx.num_warps // 4] - accumulators)
+        most = 2 * (_PROMOTED_REGISTERS[self.ctx.num_warps // WARPS] - accumulators)
         parts = 1
         while self.columns % (8 * parts) or self.columns // parts > max(8, most):
             parts += 1
@@ -240,17 +241,17 @@ class _Registers:
 
     def __init__(self, ctx: Lowering, fragment: Fragment):
         self.ctx, self.source = ctx, fragment
-        self.neighbours = neighbours_of(fragment.info.element)
+        self.pack = pack_of(fragment.info.element)
 
     def operands(self, outer: int, depth: int) -> list[Value]:
-        half = 4 * self.neighbours
+        half = 4 * self.pack
         return [
             self._register(outer + row, depth + column) for column in (0, half) for row in (0, 8)
         ]
 
     def _register(self, row: int, column: int) -> Value:
         b = self.ctx.builder
-        values = [self.source.at((row, column + i)) for i in range(self.neighbours)]
+        values = [self.source.at((row, column + i)) for i in range(self.pack)]
         if len(values) == 1:
             return self.ctx.bitcast(values[0], b.i32)
         type_ = b.type(f"vector<{len(values)}x{values[0].type}>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileir.compiler.wgmma import WARPS, WarpgroupGrid
 from tileir.ir import Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering
+from tileir.passes.convert_tile_gpu.shuffles import shuffle
 
 
 def group_and_warp(ctx: Lowering) -> tuple[Value, Value]:
@@ -31,7 +32,4 @@ def same_in_warp(ctx: Lowering, value: Value) -> Value:
     """A value (i32) that is the same for all threads of a warp, so that ptxas knows it, too, and
     keeps what is computed from it in registers that a warp shares. A shuffle stays where it is,
     and so does what it shuffles."""
-    b = ctx.builder
-    attributes = {"kind": b.attribute("#nvvm<shfl_kind idx>")}
-    operands = [b.c32(-1), value, b.c32(0), b.c32(31)]
-    return b.op("nvvm.shfl.sync", operands, b.i32, attributes)
+    return shuffle(ctx, "idx", value, ctx.builder.c32(0))

@@ -28,13 +28,14 @@ from dataclasses import dataclass
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.target import Target
+from tileir.compiler.wgmma import WARPS
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView
 from tileir.passes.analysis.operand_loads import operand_loads
 from tileir.passes.attach_target import is_managed, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of, set_num_warps
-from tileir.passes.overlap_products import remove_waits
+from tileir.passes.overlap_products import wait_in_place
 from tileir.passes.specialize_warps.block_pairs import pair_blocks
 from tileir.passes.specialize_warps.consumers import Consumers, zero_unfetched
 from tileir.passes.specialize_warps.ping_pong import REPLICAS, PingPong
@@ -65,26 +66,21 @@ class SpecializeWarps(ModulePass):
     def apply(self, module: Operation) -> None:
         target = target_of(module)
         for kernel in kernels(module):
-            plan = Plan.of(kernel, target, self.stages) or self._landed(kernel, target)
+            plan = Plan.of(kernel, target, self.stages) or self._waiting(kernel, target)
             if plan is not None and is_managed(module):
                 plan = self._in_pairs(kernel, target, plan)
             if plan is not None:
                 _specialize(kernel, plan)
 
-    def _landed(self, kernel: Operation, target: Target) -> Plan | None:
-        """The plan with fewer stages for products that wait where they are instead of staying in
-        flight; they also do where there is no plan, but tiles that no other copies bring."""
-        flying = [op for op in ops_of(kernel, tile_gpu.DotOp) if has_flag(op, "in_flight")]
-        unit = [op.operation.attributes["in_flight"] for op in flying]
-        for op in flying:
-            del op.operation.attributes["in_flight"]
-        plan = Plan.of(kernel, target, self.stages) if flying else None
+    def _waiting(self, kernel: Operation, target: Target) -> Plan | None:
+        """The plan with fewer stages for products that are done where they stand instead of staying
+        in flight. They also are where there is no plan, but tiles that no other copies bring."""
+        if not any(has_flag(op, "in_flight") for op in ops_of(kernel, tile_gpu.DotOp)):
+            return None
+        plan = Plan.of(kernel, target, self.stages, in_flight=False)
         if plan is not None or any(load.rounding for load in operand_loads(kernel)):
-            remove_waits(kernel)
-            return plan
-        for op, attribute in zip(flying, unit, strict=True):
-            op.operation.attributes["in_flight"] = attribute
-        return None
+            wait_in_place(kernel)
+        return plan
 
     def _in_pairs(self, kernel: Operation, target: Target, plan: Plan) -> Plan | None:
         """The plan for blocks that may come in pairs, if that suits; otherwise the one given."""
@@ -98,7 +94,7 @@ def _specialize(kernel: Operation, plan: Plan) -> None:
     *work, end = list(body)
     b = Builder(InsertionPoint(end), end.location)
     attributes = {}
-    registers = _REGISTERS.get(num_warps_of(kernel) // 4)
+    registers = _REGISTERS.get(num_warps_of(kernel) // WARPS)
     if registers:
         attributes["registers"] = b.attribute(f"array<i64: {registers[0]}, {registers[1]}>")
     ping_pong = PingPong.of(kernel, plan)

@@ -51,7 +51,7 @@ def pair_blocks(kernel: Operation, plan: Plan) -> dict[Operation, Value] | None:
         b.op(f"nvvm.read.ptx.sreg.cluster.{name}", [], b.i32) for name in ("ctarank", "nctarank")
     )
     paired = b.compare("ugt", size, b.c32(1))
-    _take_neighbours(b, loop, rank)
+    _take_pairs_of_tiles(b, loop, rank)
     b.point = InsertionPoint(loop.guard)
     other = _OtherBlock(b, loop, rank)
     return {fetch.load.load.operation: other.needs_same(fetch, paired) for fetch in fetches}
@@ -110,7 +110,7 @@ def _set_launch(kernel: Operation, off_lines: Expression) -> None:
     set_launch_grid(kernel, [["mul", blocks, ["ceildiv", x, blocks]], y, z])
 
 
-def _take_neighbours(b: Builder, loop: TileLoop, rank: Value) -> None:
+def _take_pairs_of_tiles(b: Builder, loop: TileLoop, rank: Value) -> None:
     """Both blocks of a pair count in steps of the pair, so that they go round equally often."""
     lower, upper, _ = list(loop.tiles.operands)[:3]
     loop.tiles.operands[0] = b.sub(lower, rank)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.tile_types import tile_of
+from tileir.compiler.wgmma import WARPS
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, Value
 from tileir.passes.choose_num_warps import num_warps_of
@@ -22,7 +23,6 @@ from tileir.passes.specialize_warps.tile_loop import TileLoop
 from tileir.passes.walk import ops_of
 
 REPLICAS = 2
-_WARPS_OF_REPLICA = 4
 #: The accumulator that suits: smaller tiles wait for operands, larger ones do not fit a warpgroup.
 _TILE = (128, 128)
 
@@ -43,7 +43,7 @@ class PingPong:
         products = ops_of(kernel, tile_gpu.DotOp)
         if len(products) != 1 or not all(ring.in_flight for ring in plan.rings):
             return None
-        if tile_of(products[0].result).shape != _TILE or num_warps_of(kernel) != 8:
+        if tile_of(products[0].result).shape != _TILE or num_warps_of(kernel) != REPLICAS * WARPS:
             return None
         loop = TileLoop.of(kernel, plan)
         return None if loop is None else PingPong(loop)

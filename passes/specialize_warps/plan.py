@@ -24,7 +24,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, operand_loads
 from tileir.passes.choose_num_warps import combines, num_warps_of
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
 from tileir.passes.specialize_warps.consumer_memory import bytes_of_consumers
-from tileir.passes.specialize_warps.neighbours import neighbours
+from tileir.passes.specialize_warps.occupancy import blocks_per_multiprocessor
 from tileir.passes.specialize_warps.sources import Source, epilogue_sources
 from tileir.passes.specialize_warps.stores import (
     TensorStore,
@@ -128,8 +128,7 @@ class Plan:
     pairs: bool
     target: Target
     most_stages: int
-    #: Blocks that shall share a multiprocessor.
-    neighbours: int = 1
+    blocks_per_multiprocessor: int = 1
 
     @staticmethod
     def of(
@@ -137,13 +136,15 @@ class Plan:
         target: Target,
         most_stages: int,
         shared_by_pairs: Mapping[Operation, Value] | None = None,
+        in_flight: bool = True,
     ) -> Plan | None:
         """How to split `kernel`; None if it is better left as it is. `shared_by_pairs`: for the
-        loads of a kernel whose blocks come in pairs, whether both need the same tile."""
+        loads of a kernel whose blocks come in pairs, whether both need the same tile. `in_flight`:
+        whether products that are marked so may stay in flight."""
         if not suits(kernel, target):
             return None
         loads = list(operand_loads(kernel))
-        rings = _rings(loads, shared_by_pairs or {})
+        rings = _rings(loads, shared_by_pairs or {}, in_flight)
         if not any(_in_loop(ring) for ring in rings) or not _bring_all(rings, loads):
             return None
         pairs = shared_by_pairs is not None
@@ -170,7 +171,7 @@ class Plan:
         if not _describable(rings, sources, shared):
             return None
         plan = None
-        most_blocks = 1 if pairs else neighbours(kernel, target)
+        most_blocks = 1 if pairs else blocks_per_multiprocessor(kernel, target)
         # Those that are liked best first.
         for blocks, slices in itertools.product(range(most_blocks, 0, -1), (2, 1)):
             sliced = [store.with_stages(slices) for store in stores]
@@ -199,7 +200,7 @@ class Plan:
         elsewhere |= {source.load.operation for source in self.sources}
         fixed += replicas * bytes_of_consumers(self.kernel, elsewhere)
         fixed += _RESERVED_BYTES + _COMBINING_BYTES * combines(self.kernel)
-        return self.target.shared_bytes_of(self.neighbours) - fixed
+        return self.target.shared_bytes_of(self.blocks_per_multiprocessor) - fixed
 
     def make_room(self, replicas: int) -> bool:
         """Gives the rings of loops as many stages as fit with so many sets of consumers; False if
@@ -291,7 +292,9 @@ def suits(kernel: Operation, target: Target) -> bool:
     return bool(products) and all(keyword(op, "instruction", "") == "wgmma" for op in products)
 
 
-def _rings(loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Value]) -> list[Ring]:
+def _rings(
+    loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Value], may_fly: bool
+) -> list[Ring]:
     rings: dict[tuple[Block, Operation], Ring] = {}
     for load in loads:
         users = load.users
@@ -303,7 +306,7 @@ def _rings(loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Val
             continue
         first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
         key = (load.to_shared.operation.block, first)
-        in_flight = any("in_flight" in user.operation.attributes for user in users)
+        in_flight = may_fly and any(has_flag(user, "in_flight") for user in users)
         same_block = all(user.operation.block == key[0] for user in users)
         if in_flight and not same_block:
             continue

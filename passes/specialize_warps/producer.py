@@ -123,11 +123,11 @@ class Producer:
         policies: list[Value], halves: Sequence[Value] = (),
     ) -> None:  # fmt: skip
         b = self.b
-        segments = f"array<i32: 1, {len(starts)}, 1, 1, {len(policies)}, {len(halves)}>"
+        segments = b.segments(1, len(starts), 1, 1, len(policies), len(halves))
         b.create(
             "tile_gpu.tma_load",
             [tensor_map, *starts, buffer, full, *policies, *halves],
-            attributes={"operandSegmentSizes": b.attribute(segments)},
+            attributes={"operandSegmentSizes": segments},
         )
 
     def _load_shared(self, fetch: Fetch, shared: Value, buffer: Value, full: Value) -> None:

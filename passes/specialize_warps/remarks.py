@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileir.compiler import hopper
 from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import tile_of
+from tileir.compiler.wgmma import WARPS
 from tileir.dialects import tile_gpu
 from tileir.dialects.diagnostics import emit_explanation
 from tileir.ir import Operation, OpView
@@ -31,7 +32,7 @@ def remark_division(kernel: Operation, plan: Plan, ping_pong: PingPong | None) -
 
 
 def _division(kernel: Operation, plan: Plan, ping_pong: PingPong | None, product: OpView) -> str:
-    groups = num_warps_of(kernel) // 4
+    groups = num_warps_of(kernel) // WARPS
     shape = "x".join(map(str, tile_of(product.operation.results[0]).shape))
     rings = " and ".join(f"{ring.stages} stages of {ring.bytes} bytes" for ring in plan.rings)
     parts = [
@@ -39,8 +40,8 @@ def _division(kernel: Operation, plan: Plan, ping_pong: PingPong | None, product
         + (", taking turns" if ping_pong is not None else ""),
         f"one thread fetches {rings} by tensor memory accesses",
     ]
-    if plan.neighbours > 1:
-        parts.append(f"{plan.neighbours} blocks share a multiprocessor")
+    if plan.blocks_per_multiprocessor > 1:
+        parts.append(f"{plan.blocks_per_multiprocessor} blocks share a multiprocessor")
     if plan.pairs:
         parts.append("blocks pair up at launch where rows start off cache lines")
     if plan.stores:

@@ -19,6 +19,7 @@ from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
+from tileir.passes.analysis.regrouping import ELEMENTWISE
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.stores import TensorStore, describe_tensor
 from tileir.passes.walk import ops_of
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 _ALIGNMENT = 16
 #: Elements that a tensor map knows and `take_tile` reads.
 _ELEMENTS = ("f16", "bf16", "f32", "i32")
-#: Operations that keep a tile's shape and see each element alone.
-_ELEMENTWISE = ("arith.", "math.", *(f"tile_gpu.{name}" for name in (
-    "call", "cast", "ftof", "inline_ptx", "select",
-)))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -173,4 +170,4 @@ def _passed_on(user: Operation, index: int) -> list[Value] | None:
         return [user.results[index]]
     if user.name == "tile_gpu.dot":
         return [user.results[0]] if index == 2 else None
-    return [user.results[0]] if user.name.startswith(_ELEMENTWISE) else None
+    return [user.results[0]] if user.name.startswith(ELEMENTWISE) else None

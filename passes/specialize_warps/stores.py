@@ -101,11 +101,7 @@ def describe_tensor(
     many `rows` of it."""
     rank, some_rows = len(box.shape), [] if rows is None else [rows]
     type_ = b.type(str(box).replace("buffer", "tensor_map", 1))
-    attributes = {
-        "operandSegmentSizes": b.attribute(
-            f"array<i32: 1, {rank}, {rank}, {len(some_rows)}, 0, 0, 0>"
-        )
-    }
+    attributes = {"operandSegmentSizes": b.segments(1, rank, rank, rows, 0, 0, 0)}
     return b.op("tile_gpu.tensor_map", [*tensor, *some_rows], type_, attributes)
 
 

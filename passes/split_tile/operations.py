@@ -17,7 +17,6 @@ def _named(*names: str) -> frozenset[str]:
 LOADS = _named("load_ptr_tko load_view_tko")
 STORES = _named("store_ptr_tko store_view_tko")
 PRODUCTS = _named("mmaf mmai mmaf_scaled")
-VIEWS = _named("make_partition_view make_strided_view make_gather_scatter_view")
 LOOPS = _named("for loop")
 CONTROL_FLOW = _named("for loop if")
 TERMINATORS = _named("yield continue break return")

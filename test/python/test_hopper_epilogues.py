@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gemm_support import LAUNCHES, Gemm, Launch, assert_fast, compiled, numpy_type, simulate
+from gemm_support import (
+    LAUNCHES,
+    Gemm,
+    Launch,
+    Product,
+    assert_fast,
+    compiled,
+    numpy_type,
+    simulate,
+)
 
 import tileir
 from tileir.compiler.program import Program
@@ -160,3 +169,28 @@ def test_values_that_are_used_twice_take_no_longer() -> None:
     products = program.stage("nvgpu").count("arith.mulf")
     usual = compile_text(text).stage("nvgpu").count("arith.mulf")
     assert products - usual == steps * GELU.bm * GELU.bn // 256
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+@pytest.mark.parametrize("size", [64, 128])
+def test_memory_of_the_heap(size: int, launch: Launch) -> None:
+    """Those who share it meet: the consumers, of two sets in turns one, without the producer."""
+    gemm = Gemm(size, size, 64, "f16", "f32")
+    scalar, tile = "tile<f32>", f"tile<{size}x{size}xf32>"
+    store = "%done = store_view_tko weak"
+    text = gemm.text().replace(
+        f"{store} %sum",
+        f"""%cell = alloca num_elem = 4, alignment = 16 : tile<ptr<f32>>
+    %seven = constant <f32: 7.0> : {scalar}
+    %put = store_ptr_tko weak %cell, %seven token = %token : tile<ptr<f32>>, {scalar} -> token
+    %got, %read = load_ptr_tko weak %cell token = %put : tile<ptr<f32>> -> {scalar}, token
+    %one = reshape %got : {scalar} -> tile<1x1xf32>
+    %all = broadcast %one : tile<1x1xf32> -> {tile}
+    %more = addf %sum, %all : {tile}
+    {store} %more""",
+    )
+    program = compile_text(text, launch)
+    assert "tile_gpu.specialize" in program.stage("tile_gpu")
+    # Several tiles a block, and longer sums than the ring: the producer is not done yet.
+    product = Product(gemm, 5 * size, size, 20 * 64)
+    np.testing.assert_array_equal(product.simulated(program), product.want + 7)

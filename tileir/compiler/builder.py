@@ -130,6 +130,12 @@ class Builder:
     def flags_attr(self, flags: Sequence[bool]) -> Attribute:
         return DenseBoolArrayAttr.get(list(flags), self.context)
 
+    def segments(self, *counts: int | Value | None) -> Attribute:
+        """`operandSegmentSizes`: how many operands each group has; an optional one counts 1 if it
+        is there."""
+        sizes = [n if isinstance(n, int) else int(n is not None) for n in counts]
+        return self.attribute(f"array<i32: {', '.join(map(str, sizes))}>")
+
     # ---- constants ---------------------------------------------------------------------------
 
     def share_constants(self) -> None:

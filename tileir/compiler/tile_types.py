@@ -178,9 +178,15 @@ class BufferInfo:
         plain = LINE_BYTES if self.stage_bytes % LINE_BYTES == 0 else CHUNK_BYTES
         return {128: 1024, 64: 512, 32: 256}.get(self.swizzle, plain)
 
+    @property
+    def swizzle_bits(self) -> tuple[int, int]:
+        """How far to shift the number of a row, and the mask of what is left then: what the number
+        of a 16-byte chunk is xor-ed with."""
+        return {128: (0, 7), 64: (1, 3), 32: (2, 1), 0: (0, 0)}[self.swizzle]
+
     def xor_of_row(self, row: np.ndarray | int) -> np.ndarray | int:
         """What the 16-byte chunk index of `row` is xor-ed with."""
-        shift, mask = {128: (0, 7), 64: (1, 3), 32: (2, 1), 0: (0, 0)}[self.swizzle]
+        shift, mask = self.swizzle_bits
         return (row >> shift) & mask
 
     def offsets(self, coordinates: np.ndarray) -> np.ndarray:

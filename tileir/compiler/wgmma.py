@@ -50,7 +50,7 @@ def depth_of(element: str) -> int:
     return _DEPTH_BYTES // bytes_of(element)
 
 
-def neighbours_of(element: str) -> int:
+def pack_of(element: str) -> int:
     """Neighbours along k that one register of the left operand holds."""
     return _REGISTER_BYTES // bytes_of(element)
 
@@ -153,10 +153,10 @@ def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
 def lhs_layout(shape: Sequence[int], element: str, grid: WarpgroupGrid) -> Layout:
     """The left operand in registers: rows as in the accumulator."""
     m, k = shape
-    steps, neighbours = k // depth_of(element), neighbours_of(element)
+    steps, pack = k // depth_of(element), pack_of(element)
     return Layout.of(
         (warp(grid.rows, WARPS), reg(m // grid.rows // ROWS), warp(WARPS, 1), reg(2), lane(8, 4)),
-        (reg(steps), reg(2), lane(4, 1), reg(neighbours)),
+        (reg(steps), reg(2), lane(4, 1), reg(pack)),
     )
 
 

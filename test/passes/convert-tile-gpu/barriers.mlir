@@ -12,12 +12,11 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
       // CHECK: %[[LANE:.*]] = arith.andi %[[THREAD]],
       %b = tile_gpu.alloc offset 0 : !barriers
-      // CHECK: %[[COUNT:.*]] = arith.constant 4 : i32
       %n = arith.constant 4 : i32
       // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[THREAD]],
       // CHECK-NEXT: scf.if %[[FIRST]] {
-      // CHECK: nvvm.mbarrier.init %{{.*}}, %[[COUNT]]
-      // CHECK: nvvm.mbarrier.init %{{.*}}, %[[COUNT]]
+      // CHECK: nvvm.mbarrier.init %{{.*}}, %c4_i32
+      // CHECK: nvvm.mbarrier.init %{{.*}}, %c4_i32
       // Asynchronous copies, too, shall see them.
       // CHECK-NEXT: nvvm.fence.mbarrier.init
       // CHECK-NEXT: }
@@ -27,12 +26,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NEXT: scf.if
       // CHECK: llvm.inline_asm {{.*}}bar.arrive $0, $1;
       tile_gpu.mbarrier_ready
-      // CHECK: %[[STAGE_BYTES:.*]] = arith.constant 8 : i32
-      // CHECK: arith.muli %[[I]], %[[STAGE_BYTES]]
+      // CHECK: arith.muli %[[I]], %c8_i32
       %s = tile_gpu.stage %b[%i] : !barriers -> !barrier
-      // CHECK: %[[BYTES:.*]] = arith.constant 1024 : i32
       %bytes = arith.constant 1024 : i32
-      // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+      // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c1024_i32
       tile_gpu.mbarrier_expect %s, %bytes : !barrier
       // A predicate, no branch: accumulators may be in flight.
       // CHECK: %[[ONE_LANE:.*]] = arith.cmpi eq, %[[LANE]],

@@ -19,10 +19,8 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
       // Half of the boxes, here one of two: rows 64 * half on, 8192 bytes further, to both blocks.
       // CHECK: arith.muli
       // CHECK: %[[ROW:.*]] = arith.addi %[[I]],
-      // CHECK: %[[BYTES:.*]] = arith.constant 8192
-      // CHECK: arith.muli %[[HALF]], %[[BYTES]]
-      // CHECK: %[[BOTH:.*]] = arith.constant 3 : i16
-      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask = %[[BOTH]] l2_cache_hint = %[[POLICY]]
+      // CHECK: arith.muli %[[HALF]], %c8192_i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask = %c3_i16 l2_cache_hint = %[[POLICY]]
       // CHECK-NOT: nvvm.cp.async.bulk.tensor
       tile_gpu.tma_load %map[%i, %i], %b, %f policy %policy half %half : !box, !stage, !barrier
       // At the barrier of this block, and by another lane at that of the other, if there is one.
@@ -38,8 +36,7 @@ module attributes {tile_gpu.target = "sm_90a", tile_gpu.managed} {
     // CHECK-LABEL: gpu.func @zeros
     gpu.func @zeros(%n: i64) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 16384 : i64} {
       %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
-      // CHECK: %[[END:.*]] = arith.constant 16384 : i32
-      // CHECK: scf.for {{.*}} to %[[END]]
+      // CHECK: scf.for {{.*}} to %c16384_i32
       // CHECK: scf.if
       // CHECK: st.shared.v4.b32 [$0], {0, 0, 0, 0};
       tile_gpu.zero_rows %b from %n : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>

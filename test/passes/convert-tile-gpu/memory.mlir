@@ -29,8 +29,7 @@ module attributes {tile_gpu.target = "sm_80"} {
     gpu.func @prefetch(%p: !llvm.ptr<1>, %i: i64, %n: i64, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       %one = arith.constant 1 : i64
       // CHECK: %[[LEFT:.*]] = arith.minsi
-      // CHECK: %[[MASK:.*]] = arith.constant -8 : i64
-      // CHECK: arith.andi %[[LEFT]], %[[MASK]]
+      // CHECK: arith.andi %[[LEFT]], %c-8_i64
       // CHECK: scf.if
       // CHECK: llvm.inline_asm {{.*}}"cp.async.bulk.prefetch.L2.global [$0], $1;"
       // CHECK-NOT: prefetch

@@ -18,10 +18,8 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %b = tile_gpu.alloc offset 4096 : !b
       %zero = arith.constant dense<0.0> : !acc
       // Descriptors take 18 bits of an address; above lies which block of its cluster this is.
-      // CHECK: %[[MASK:.*]] = arith.constant 262143 : i32
-      // CHECK: arith.andi %{{.*}}, %[[MASK]]
-      // CHECK: %[[STEP:.*]] = arith.constant 2 : i64
-      // CHECK: arith.addi %{{.*}}, %[[STEP]]
+      // CHECK: arith.andi %{{.*}}, %c262143_i32
+      // CHECK: arith.addi %{{.*}}, %c2_i64
       // CHECK: %[[D:.*]] = llvm.inline_asm {{.*}}wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, $5, set, 1, 1, 0, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $6, $7, add, 1, 1, 0, 0; }", "=f,=f,=f,=f,l,l,l,l"
       // CHECK: %[[D0:.*]] = llvm.extractvalue %[[D]][0]
       // CHECK: nvvm.wgmma.commit.group.sync.aligned

@@ -10,8 +10,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
     gpu.func @one_set() kernel attributes {tile_gpu.num_warps = 4 : i32} {
       // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
       // CHECK: %[[WARP:.*]] = arith.shrui %[[THREAD]],
-      // CHECK: %[[FOUR:.*]] = arith.constant 4 : i32
-      // CHECK-NEXT: %[[PRODUCES:.*]] = arith.cmpi uge, %[[WARP]], %[[FOUR]]
+      // CHECK: %[[PRODUCES:.*]] = arith.cmpi uge, %[[WARP]], %c4_i32
       // CHECK-NEXT: scf.if %[[PRODUCES]] {
       // It starts without waiting for the consumers, which wait for what it has made before.
       // CHECK: llvm.inline_asm {{.*}}"bar.arrive $0, $1;"
@@ -19,8 +18,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: arith.cmpi eq, %[[WARP]],
       // CHECK-NEXT: scf.if
       // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}
-      // CHECK: %[[FIRST:.*]] = arith.constant 128 : i32
-      // CHECK-NEXT: arith.cmpi eq, %[[THREAD]], %[[FIRST]]
+      // CHECK: arith.cmpi eq, %[[THREAD]], %c128_i32
       // CHECK-NEXT: scf.if
       // CHECK: nvvm.fence.proxy
       tile_gpu.specialize producer {
@@ -29,8 +27,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
         // CHECK: } else {
         // CHECK: nvvm.barrier id = %{{.*}} number_of_threads =
         // A barrier of the consumers leaves the producer out.
-        // CHECK: %[[THREADS:.*]] = arith.constant 128 : i32
-        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[THREADS]]
+        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
         tile_gpu.barrier
       }
       // CHECK: gpu.barrier
@@ -56,11 +53,9 @@ module attributes {tile_gpu.target = "sm_90a"} {
         tile_gpu.print "%d", %r : i32
         // Waiting for its turn, a set meets the arrival of the other at a barrier of its own.
         // CHECK: %[[TURN:.*]] = arith.addi %[[REPLICA]],
-        // CHECK: %[[ALL:.*]] = arith.constant 256 : i32
-        // CHECK: nvvm.barrier id = %[[TURN]] number_of_threads = %[[ALL]]
+        // CHECK: nvvm.barrier id = %[[TURN]] number_of_threads = %c256_i32
         tile_gpu.take_turn
-        // CHECK: %[[SET:.*]] = arith.constant 128 : i32
-        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[SET]]
+        // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
         tile_gpu.barrier
         // CHECK: %[[OTHER:.*]] = arith.subi %{{.*}}, %[[REPLICA]]
         // CHECK: llvm.inline_asm {{.*}}@p bar.arrive $1, $2;

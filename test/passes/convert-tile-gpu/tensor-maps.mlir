@@ -28,13 +28,10 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %slot, %state = tile_gpu.acquire_map_slot 1 key(%p, %m, %n : !llvm.ptr<1>, i64, i64) scratch %a : !tile_gpu.buffer<1xi64>
       // Zeros, and in the third word what has the second-level cache fetch two lines at once, if rows start
       // on lines.
-      // CHECK: %[[LINES:.*]] = arith.constant 127 : i64
-      // CHECK: %[[OFF:.*]] = arith.andi %{{.*}}, %[[LINES]]
+      // CHECK: %[[OFF:.*]] = arith.andi %{{.*}}, %c127_i64
       // CHECK: %[[ON:.*]] = arith.cmpi eq, %[[OFF]],
-      // CHECK: %[[THIRD:.*]] = arith.constant 2 : i32
-      // CHECK: arith.cmpi eq, %{{.*}}, %[[THIRD]]
-      // CHECK: %[[TWO:.*]] = arith.constant 393216 : i32
-      // CHECK: %[[WORD:.*]] = arith.select %{{.*}}, %[[TWO]],
+      // CHECK: arith.cmpi eq, %{{.*}}, %c2_i32
+      // CHECK: %[[WORD:.*]] = arith.select %{{.*}}, %c393216_i32,
       // CHECK: llvm.inline_asm {{.*}}"st.shared.b32 [$0], $1; bar.warp.sync -1;"{{.*}}, %[[WORD]] :
       // The box is 64 wide and 32 high, the columns are the fastest dimension of the tensor.
       // CHECK: tensormap.replace.tile.global_address

@@ -18,11 +18,11 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: %[[COLUMN:.*]] = arith.trunci %[[J]]
       // CHECK: %[[ROW:.*]] = arith.trunci %[[I]]
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%[[COLUMN]], %[[ROW]]]
-      // CHECK: arith.constant 16384 : i32
+      // CHECK: arith.addi %{{.*}}, %c16384_i32
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
-      // CHECK: arith.constant 8192 : i32
+      // CHECK: arith.addi %{{.*}}, %c8192_i32
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
-      // CHECK: arith.constant 24576 : i32
+      // CHECK: arith.addi %{{.*}}, %c24576_i32
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
       // CHECK-NOT: nvvm.cp.async.bulk.tensor
       tile_gpu.specialize producer {

@@ -18,8 +18,8 @@ from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
 _OCCUPANCIES = range(1, 33)
 
 
-def neighbours(kernel: Operation, target: Target) -> int:
-    """Blocks for each multiprocessor: as many as the hint `occupancy` asks for, if one warpgroup
+def blocks_per_multiprocessor(kernel: Operation, target: Target) -> int:
+    """As many as the hint `occupancy` asks for, if one warpgroup
     computes. Several divide the registers of a whole multiprocessor among themselves."""
     if num_warps_of(kernel) > wgmma.WARPS:
         return 1
