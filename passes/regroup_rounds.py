@@ -35,7 +35,8 @@ from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.specialize_warps.plan import Plan, fetched_loads
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.rings import fetched_loads
 from tileir.passes.walk import kernels, ops_named
 
 #: Stages of rounds that must fit: as many as products in flight need.

@@ -18,7 +18,8 @@ from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.launch_expressions import launch_expression
 from tileir.passes.launch_contract import launch_grid, set_launch_cluster, set_launch_grid
-from tileir.passes.specialize_warps.plan import Fetch, Plan
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.rings import Fetch
 from tileir.passes.specialize_warps.tile_loop import TileLoop
 from tileir.passes.walk import computed_from, ops_of, recompute, redirect, uses_of
 from tileir.runtime.expressions import Expression

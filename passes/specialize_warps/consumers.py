@@ -9,14 +9,15 @@ from tileir.compiler.ir_util import int_attr, parent_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Region, Value
 from tileir.passes.specialize_warps.ping_pong import PingPong
-from tileir.passes.specialize_warps.plan import Plan, Ring, rings_inside
-from tileir.passes.specialize_warps.rings import (
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.positions import (
     Position,
     Positions,
     flatten,
     stage_of,
     unflatten,
 )
+from tileir.passes.specialize_warps.rings import Ring, rings_inside
 from tileir.passes.specialize_warps.sources import Source
 
 

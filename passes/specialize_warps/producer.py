@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from tileir.compiler.builder import Builder
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.specialize_warps.divisions import Divisions
-from tileir.passes.specialize_warps.plan import Fetch, Plan, Ring, rings_inside
-from tileir.passes.specialize_warps.rings import (
+from tileir.passes.specialize_warps.plan import Plan
+from tileir.passes.specialize_warps.positions import (
     Position,
     Positions,
     flatten,
     stage_of,
     unflatten,
 )
+from tileir.passes.specialize_warps.rings import Fetch, Ring, rings_inside
 from tileir.passes.specialize_warps.sources import Source
 
 #: Cache policies for whole lines, as `createpolicy.fractional` encodes them.

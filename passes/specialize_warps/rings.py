@@ -1,69 +1,179 @@
-"""Where a side stands in each ring: the stage it is at, and the phase of that stage's barriers."""
+"""The rings of buffers through which the producer passes tiles to the consumers, and the loads that
+become fetches of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.tile_types import buffer_info
-from tileir.ir import Value
-from tileir.passes.specialize_warps.plan import Ring
+from tileir.compiler.ir_util import ancestors, has_flag, parent_of
+from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
+from tileir.dialects import tile_gpu
+from tileir.ir import Block, Operation, OpView, Value
+from tileir.passes.analysis.operand_loads import OperandLoad
+
+#: After so many rows a swizzle repeats.
+_ROWS_OF_SWIZZLE = 8
 
 
-@dataclass(frozen=True)
-class Position:
-    """A stage (i32) and the parity of its round (i32, 0 or 1)."""
+@dataclass(eq=False)
+class Fetch:
+    """A load that the producer does. `Plan.allocate` makes the map, which describes its tensor, and
+    the buffer."""
 
-    stage: Value
-    parity: Value
+    load: OperandLoad
+    box: BufferInfo
+    #: Whether the other block of a pair fetches the same tile (i1); None if there are no pairs.
+    shared: Value | None
+    #: Rows of a box (i64) where the tensor may have fewer than the tile; None if boxes are whole.
+    rows: Value | None = field(init=False, default=None)
+    map: Value = field(init=False)
+    buffer: Value = field(init=False)
 
-    @staticmethod
-    def start(b: Builder) -> Position:
-        return Position(b.c32(0), b.c32(0))
+    def tensor(self) -> list[Value]:
+        """What describes the tensor of the load."""
+        load = self.load.load
+        return [load.base, *load.sizes, *load.strides]
 
-    def next(self, b: Builder, ring: Ring) -> Position:
-        following = b.add(self.stage, b.c32(1))
-        wraps = b.compare("eq", following, b.c32(ring.stages))
-        flipped = b.op("arith.xori", [self.parity, b.c32(1)], b.i32)
-        return Position(
-            b.op("arith.select", [wraps, b.c32(0), following], b.i32),
-            b.op("arith.select", [wraps, flipped, self.parity], b.i32),
-        )
+    @property
+    def box_rows(self) -> int:
+        """Rows of a whole box."""
+        return self.box.shape[self.box.order[0]]
 
-    def advance(self, b: Builder, ring: Ring, rounds: Value) -> Position:
-        """After so many rounds (i32)."""
-        stages = b.c32(ring.stages)
-        total = b.add(self.stage, rounds)
-        laps = b.op("arith.divui", [total, stages], b.i32)
-        odd = b.op("arith.andi", [laps, b.c32(1)], b.i32)
-        return Position(
-            b.op("arith.remui", [total, stages], b.i32),
-            b.op("arith.xori", [self.parity, odd], b.i32),
-        )
-
-    def previous_stage(self, b: Builder, ring: Ring) -> Value:
-        first = b.compare("eq", self.stage, b.c32(0))
-        before = b.sub(self.stage, b.c32(1))
-        return b.op("arith.select", [first, b.c32(ring.stages - 1), before], b.i32)
-
-    def flipped(self, b: Builder) -> Value:
-        return b.op("arith.xori", [self.parity, b.c32(1)], b.i32)
+    @property
+    def outer_dim(self) -> int:
+        """The dimension of the operand that the product's result has, too."""
+        user = self.load.users[0].operation
+        return 0 if user.operands[0] == self.load.result else 1
 
 
-#: Where a side stands in all rings.
-Positions = dict[Ring, Position]
+@dataclass(eq=False)
+class Ring:
+    """Fetches that arrive together: those that one product reads.
+
+    `in_flight`: products still read a stage when the next round starts. `Plan.allocate` makes the
+    barriers `full` and `empty`, one of each per stage.
+    """
+
+    fetches: list[Fetch]
+    in_flight: bool
+    stages: int = 1
+    full: Value = field(init=False)
+    empty: Value = field(init=False)
+
+    @property
+    def block(self) -> Block:
+        return self.fetches[0].load.to_shared.operation.block
+
+    def partner_of(self, fetch: Fetch) -> Fetch | None:
+        """The other operand of the product, if the ring consists of these two."""
+        if len(self.fetches) != 2 or self.fetches[0].outer_dim == self.fetches[1].outer_dim:
+            return None
+        return self.fetches[1 - self.fetches.index(fetch)]
+
+    @property
+    def in_loop(self) -> bool:
+        return self.block.owner.operation.name == "scf.for"
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a stage."""
+        return sum(fetch.load.buffer.stage_bytes for fetch in self.fetches)
+
+    def fetched_bytes(self, b: Builder) -> Value:
+        """Bytes that a round fetches, elements outside of tensors included (i32)."""
+        whole = sum(f.load.buffer.stage_bytes for f in self.fetches if f.rows is None)
+        total = b.c32(whole)
+        for fetch in self.fetches:
+            if fetch.rows is not None:
+                row = fetch.load.buffer.stage_bytes // fetch.box_rows
+                total = b.add(total, b.mul(b.op("arith.trunci", [fetch.rows], b.i32), b.c32(row)))
+        return total
 
 
-def flatten(positions: Positions, rings: list[Ring]) -> list[Value]:
-    return [v for ring in rings for v in (positions[ring].stage, positions[ring].parity)]
+def rows_of(b: Builder, fetch: Fetch) -> Value | None:
+    """Where a tile is one box high, and its rows are the rows of the result: no more rows than the
+    tensor has, in whole groups of a swizzle. The others would be zeros that take their time."""
+    dim, buffer = fetch.box.order[0], fetch.load.buffer
+    if dim != fetch.outer_dim or buffer.shape[dim] != fetch.box_rows or fetch.shared is not None:
+        return None
+    size, group = fetch.load.load.sizes[dim], b.c64(_ROWS_OF_SWIZZLE)
+    up = b.add(size, b.c64(_ROWS_OF_SWIZZLE - 1))
+    groups = b.mul(b.op("arith.divui", [up, group], b.i64), group)
+    some = b.op("arith.maxsi", [groups, group], b.i64)
+    return b.op("arith.minsi", [some, b.c64(fetch.box_rows)], b.i64)
 
 
-def unflatten(rings: list[Ring], values: Sequence[Value]) -> Positions:
-    return {ring: Position(*values[2 * i : 2 * i + 2]) for i, ring in enumerate(rings)}
+def find_rings(
+    loads: Sequence[OperandLoad], shared_by_pairs: Mapping[Operation, Value], may_fly: bool
+) -> list[Ring]:
+    """The rings of loads that tensor memory accesses can do: one for each block of code and what
+    uses the tiles there first. `may_fly`: whether products may stay in flight."""
+    rings: dict[tuple[Block, Operation], Ring] = {}
+    for load in loads:
+        users = load.users
+        if not users or not all(isinstance(user, tile_gpu.DotOp) for user in users):
+            continue
+        shared = shared_by_pairs.get(load.load.operation)
+        box = _box(load, 1 if shared is None else 2)
+        if not load.suits_tensor_access or box is None or has_flag(load.load, "ordered"):
+            continue
+        first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
+        key = (load.to_shared.operation.block, first)
+        in_flight = may_fly and any(has_flag(user, "in_flight") for user in users)
+        same_block = all(user.operation.block == key[0] for user in users)
+        if in_flight and not same_block:
+            continue
+        ring = rings.setdefault(key, Ring([], False))
+        ring.fetches.append(Fetch(load, box, shared))
+        ring.in_flight |= in_flight
+    return list(rings.values())
 
 
-def stage_of(b: Builder, ring_buffer: Value, index: Value) -> Value:
-    """One stage of a ring."""
-    one = replace(buffer_info(ring_buffer.type), stages=1)
-    return b.op("tile_gpu.stage", [ring_buffer, index], b.type(str(one)))
+def fetched_loads(rings: Sequence[Ring]) -> set[Operation]:
+    """The loads that become fetches of some rings."""
+    return {fetch.load.load.operation for ring in rings for fetch in ring.fetches}
+
+
+def bring_all(rings: Sequence[Ring], loads: Sequence[OperandLoad]) -> bool:
+    """Whether all operands come through the rings that are loaded where some do. If the consumers
+    had to copy the others, they would wait for both, and keep the places of copies in registers
+    beside their accumulators: they do better copying all."""
+    blocks, fetched = {ring.block for ring in rings}, fetched_loads(rings)
+    beside = (load for load in loads if load.to_shared.operation.block in blocks)
+    return all(load.load.operation in fetched for load in beside)
+
+
+def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
+    """The box of one access: as wide as a panel, and as many rows as allowed, so that `parts` get
+    the same number of boxes."""
+    buffer = load.buffer
+    rows = buffer.shape[buffer.order[0]]
+    panels = buffer.shape[buffer.order[-1]] // buffer.panel
+    if panels % parts:
+        rows //= parts
+    if len(buffer.shape) != 2 or (rows > LARGEST_BOX and rows % LARGEST_BOX):
+        return None
+    shape = list(buffer.shape)
+    shape[buffer.order[-1]] = buffer.panel
+    shape[buffer.order[0]] = min(rows, LARGEST_BOX)
+    return replace(buffer, shape=tuple(shape))
+
+
+def _ancestor_in(op: Operation, block: Block) -> Operation:
+    """The operation of `block` that is `op` or holds it."""
+    while op.block != block:
+        op = parent_of(op)
+    return op
+
+
+def rings_inside(op: OpView, rings: Iterable[Ring]) -> list[Ring]:
+    """Those of `rings` whose fetches lie inside `op`."""
+    return [ring for ring in rings if encloses(op.operation, ring.block)]
+
+
+def encloses(op: Operation, block: Block) -> bool:
+    """Whether a block is one of an operation's, or lies inside one."""
+    owner = block.owner.operation
+    return op in (owner, *ancestors(owner))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr, keyword, parent_of, with_branches
@@ -21,11 +20,9 @@ from tileir.ir import Block, Operation, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.specialize_warps.rings import Fetch, Ring
 from tileir.passes.specialize_warps.stores import TensorStore, describe_tensor
 from tileir.passes.walk import ops_of
-
-if TYPE_CHECKING:
-    from tileir.passes.specialize_warps.plan import Fetch, Ring
 
 _ALIGNMENT = 16
 #: Elements that a tensor map knows and `take_tile` reads.
