@@ -28,7 +28,6 @@ from tileir.compiler.layout import Layout, Owner, blocked, reshapable
 from tileir.compiler.mma import (
     WarpGrid,
     accumulator_layout,
-    instruction_for,
     lhs_layout,
     warp_grid_of,
 )
@@ -36,7 +35,6 @@ from tileir.compiler.tile_types import (
     LINE_BYTES,
     TileInfo,
     is_tile_type,
-    operand_of,
     tile_info,
     tile_of,
     tile_type,
@@ -50,6 +48,7 @@ from tileir.passes.analysis.memory_accesses import (
     memory_order,
     wastes_no_sectors,
 )
+from tileir.passes.analysis.products import keep_whole_rows, mma_instruction
 from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -104,10 +103,7 @@ class _Assignment:
 
     def run(self) -> None:
         ops = ops_on_tiles(self.kernel)
-        self.whole_rows = any(
-            op.operation.name == "tile_gpu.dot" and is_tile_type(op.operation.operands[0].type)
-            for op in ops
-        )
+        self.whole_rows = keep_whole_rows(ops_of(self.kernel, tile_gpu.DotOp))
         self.has_rings = bool(ops_of(self.kernel, tile_gpu.SpecializeOp))
         for op in ops:
             self._tie(op)
@@ -222,9 +218,7 @@ class _Assignment:
         acc = tile_of(dot.operation.results[0])
         if keyword(dot, "instruction", "") == "wgmma":
             return wgmma.accumulator_layout(acc.shape, self._groups(dot.operation.results[0]))
-        operand = operand_of(dot, 0)
-        shape = (*acc.shape, operand.shape[-1])
-        instruction = instruction_for(operand.element, acc.element, shape, self.capability)
+        instruction = mma_instruction(dot, self.capability)
         if instruction is None:
             vector = math.gcd(acc.shape[-1], 4)
             return blocked(acc.shape, tuple(range(len(acc.shape))), vector, self.num_warps)
@@ -369,16 +363,15 @@ class _Assignment:
         self._convert_operand(op, 2, natural)
         self._fit_result(op, natural)
         lhs = tile_info(op.operation.operands[0].type)
-        if lhs is not None:
-            acc = tile_of(op.operation.results[0])
-            shape = (*acc.shape, lhs.shape[-1])
-            instruction = instruction_for(lhs.element, acc.element, shape, self.capability)
-            if keyword(op, "instruction", "") == "wgmma":
-                groups = self._groups(op.operation.results[0])
-                self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, lhs.element, groups))
-            elif instruction is not None:
-                wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
-                self._convert_operand(op, 0, wanted)
+        if lhs is None:  # in shared memory
+            return
+        instruction = mma_instruction(op, self.capability)
+        if keyword(op, "instruction", "") == "wgmma":
+            groups = self._groups(op.operation.results[0])
+            self._convert_operand(op, 0, wgmma.lhs_layout(lhs.shape, lhs.element, groups))
+        elif instruction is not None:
+            wanted = lhs_layout(instruction, lhs.shape, warp_grid_of(natural))
+            self._convert_operand(op, 0, wanted)
 
     def _convert_operand(self, op: OpView, index: int, layout: Layout) -> None:
         value = op.operation.operands[index]

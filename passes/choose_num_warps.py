@@ -14,7 +14,7 @@ from tileir.dialects import tile_gpu
 from tileir.dialects.cuda_tile import hint
 from tileir.dialects.diagnostics import emit_remark
 from tileir.ir import Attribute, IntegerAttr, IntegerType, Operation, OpView
-from tileir.passes.analysis.warpgroups import (
+from tileir.passes.analysis.products import (
     accumulators,
     choose_warpgroups,
     fits_warpgroups,

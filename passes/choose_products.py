@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.mma import instruction_for
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import operand_of, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, Operation, OpView
-from tileir.passes.analysis.warpgroups import keep_whole_rows, suits_wgmma
+from tileir.passes.analysis.products import keep_whole_rows, mma_instruction, suits_wgmma
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
@@ -44,14 +42,5 @@ class ChooseProducts(ModulePass):
     def _choose(self, dot: OpView, target: Target, num_warps: int, whole_rows: bool) -> str:
         if self.wgmma and suits_wgmma(dot, target, num_warps, whole_rows):
             return "wgmma"
-        acc = tile_of(dot.operation.results[0])
-        element, depth = _operand(dot)
-        shape = (*acc.shape, depth)
-        instruction = instruction_for(element, acc.element, shape, target.capability)
+        instruction = mma_instruction(dot, target.capability)
         return "multiply_add" if instruction is None else "mma_sync"
-
-
-def _operand(dot: OpView) -> tuple[str, int]:
-    """Element type of the operands and length of the dimension they share."""
-    info = operand_of(dot, 0)
-    return info.element, info.shape[-1]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op
-from tileir.compiler.mma import instruction_for
-from tileir.compiler.tile_types import operand_buffer, operand_of, tile_info, tile_of
+from tileir.compiler.tile_types import operand_buffer, tile_info, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import memory_order
 from tileir.passes.analysis.operand_loads import rounds_to_tf32
+from tileir.passes.analysis.products import mma_instruction
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -39,7 +39,7 @@ class StageOperands(ModulePass):
 
 def _stage(dot: OpView, capability: int) -> None:
     lhs, rhs, _ = dot.operation.operands
-    in_registers = comes_from_product(lhs) and _on_tensor_cores(dot, capability)
+    in_registers = comes_from_product(lhs) and mma_instruction(dot, capability) is not None
     for index, operand in enumerate((lhs, rhs)):
         info = tile_info(operand.type)
         if info is None or (index == 0 and in_registers):
@@ -48,12 +48,6 @@ def _stage(dot: OpView, capability: int) -> None:
         builder = Builder(InsertionPoint(dot), dot.location)
         staged = builder.op("tile_gpu.to_shared", [operand], builder.type(str(buffer)))
         dot.operation.operands[index] = staged
-
-
-def _on_tensor_cores(dot: OpView, capability: int) -> bool:
-    lhs, acc = operand_of(dot, 0), tile_of(dot.operation.results[0])
-    shape = (*acc.shape, lhs.shape[-1])
-    return instruction_for(lhs.element, acc.element, shape, capability) is not None
 
 
 def comes_from_product(value: Value) -> bool:

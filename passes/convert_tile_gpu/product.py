@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import keyword
-from tileir.compiler.mma import instruction_for
-from tileir.compiler.tile_types import operand_of, tile_of
+from tileir.compiler.tile_types import tile_of
 from tileir.compiler.wgmma import grid_of
 from tileir.dialects import tile_gpu
+from tileir.passes.analysis.products import mma_instruction
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.mma_product import MmaProduct
 from tileir.passes.convert_tile_gpu.multiply_add import multiply_add
@@ -21,9 +21,7 @@ def _dot(ctx: Lowering, op: tile_gpu.DotOp) -> None:
         assert grid is not None, f"{info.layout} is not a layout of wgmma"
         ctx.set(op, WarpgroupProduct(ctx, op, grid).run())
         return
-    operand = operand_of(op, 0)
-    shape = (*info.shape, operand.shape[-1])
-    instruction = instruction_for(operand.element, info.element, shape, ctx.target.capability)
+    instruction = mma_instruction(op, ctx.target.capability)
     if instruction is None:
         registers = multiply_add(ctx, op, info)
     else:

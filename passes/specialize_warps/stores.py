@@ -12,7 +12,7 @@ from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
-from tileir.passes.analysis.warpgroups import keep_whole_rows
+from tileir.passes.analysis.products import keep_whole_rows
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import computed_from, ops_of, recompute
 

@@ -1,10 +1,11 @@
-"""Which matrix products `wgmma` can compute, and how many warpgroups should share them."""
+"""Which instruction computes a matrix product, and how many warpgroups should share it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tileir.compiler import wgmma
+from tileir.compiler.mma import Instruction, instruction_for
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import (
     buffer_info,
@@ -14,6 +15,13 @@ from tileir.compiler.tile_types import (
     tile_of,
 )
 from tileir.ir import OpView
+
+
+def mma_instruction(product: OpView, capability: int) -> Instruction | None:
+    """The `mma.sync` that computes a product; None if there is none for its types and shape."""
+    acc, operand = tile_of(product.operation.results[0]), operand_of(product, 0)
+    shape = (*acc.shape, operand.shape[-1])
+    return instruction_for(operand.element, acc.element, shape, capability)
 
 
 def keep_whole_rows(products: Sequence[OpView]) -> bool:
