@@ -39,7 +39,8 @@ _ELEMENTS_PER_THREAD = 16
 #: The same where warps combine what they have, which takes longer the more they are. A thread holds
 #: as many comfortably beside a few others.
 _ELEMENTS_TO_COMBINE = 64
-_MAXIMUM = 16
+#: Warps among which a kernel without matrix products is divided, at most.
+_MOST_WARPS = 16
 #: Warps that a block may have.
 _LARGEST_BLOCK = 32
 
@@ -143,7 +144,7 @@ def _for_tiles(kernel: Operation) -> int:
     while warps < 4 and largest >= 2 * warps * 128:
         warps *= 2
     share = _ELEMENTS_TO_COMBINE if combines(kernel) else _ELEMENTS_PER_THREAD
-    while warps < _MAXIMUM and largest > warps * 32 * share:
+    while warps < _MOST_WARPS and largest > warps * 32 * share:
         warps *= 2
     return warps
 

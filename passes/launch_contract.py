@@ -39,16 +39,19 @@ def add_hidden_parameter(kernel: Operation, type_: Type, recipe: HiddenParameter
 
 
 def hidden_parameters(kernel: Operation) -> tuple[HiddenParameter, ...]:
+    """What the launcher fills the last parameters with, in their order."""
     texts = _texts(kernel, _HIDDEN_ATTRIBUTE)
     count = len(kernel.regions[0].blocks[0].arguments) - len(texts)
     return tuple(hidden_parameter_from_json(json.loads(text), count) for text in texts)
 
 
 def set_launch_grid(kernel: Operation, grid: Sequence[Expression]) -> None:
+    """Has the launcher start `grid` blocks (x, y, z) for a program's grid."""
     _set_texts(kernel, _GRID_ATTRIBUTE, [json.dumps(extent) for extent in grid])
 
 
 def launch_grid(kernel: Operation) -> Extents:
+    """The blocks to start; without other word, those of the program."""
     return _extents(kernel, _GRID_ATTRIBUTE, PROGRAM_GRID)
 
 
@@ -59,6 +62,7 @@ def set_launch_cluster(kernel: Operation, blocks: Expression) -> None:
 
 
 def launch_cluster(kernel: Operation) -> Extents:
+    """The blocks of a cluster (x, y, z); without other word, one."""
     return _extents(kernel, _CLUSTER_ATTRIBUTE, ONE_BLOCK)
 
 

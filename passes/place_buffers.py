@@ -52,7 +52,7 @@ class PlaceBuffers(ModulePass):
                 elif name == "tile_gpu.print":
                     _place_printed(op)
                 elif name == "tile_gpu.malloc":
-                    _place_address(op)
+                    _place_allocation(op)
                 elif name in ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas"):
                     _place_scratch(op, num_warps)
 
@@ -176,7 +176,8 @@ def _place_printed(op: OpView) -> None:
             op.operation.operands[index] = buffer
 
 
-def _place_address(op: OpView) -> None:
+def _place_allocation(op: OpView) -> None:
+    """A buffer for the address that one thread gets from the heap for all."""
     b = Builder(InsertionPoint(op), op.location)
     attributes = dict(op.operation.attributes.items())
     types = [op.operation.results[0].type]

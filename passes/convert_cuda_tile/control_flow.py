@@ -28,6 +28,7 @@ from tileir.ir import (
     FunctionType,
     InsertionPoint,
     OpView,
+    Region,
     Type,
     TypeAttr,
     Value,
@@ -259,7 +260,7 @@ def _build_if(c: Converter, op: OpView, frame: Frame) -> list[Value]:
     return list(new.results)
 
 
-def _with_yield(op: OpView, region) -> list[OpView]:
+def _with_yield(op: OpView, region: Region) -> list[OpView]:
     """The operations of a branch; a missing one is an empty `yield`."""
     if len(region.blocks) == 0:
         region.blocks.append()

@@ -11,7 +11,7 @@ from tileir.dialects.cuda_tile import (
     LoadPtrTkoOp,
     StorePtrTkoOp,
 )
-from tileir.ir import OpView, Value
+from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.views import SCOPES, memory_attributes
@@ -36,7 +36,9 @@ def _run(c: Converter, pointers: Value, mask: Value | None) -> tuple[int, int]:
     return length, max(size, min(alignment, 256))
 
 
-def _access_attributes(c: Converter, op: OpView, pointers: Value, mask: Value | None) -> dict:
+def _access_attributes(
+    c: Converter, op: OpView, pointers: Value, mask: Value | None
+) -> dict[str, Attribute]:
     contiguity, alignment = _run(c, pointers, mask)
     return {
         "contiguity": c.builder.i64_attr(contiguity),
@@ -70,7 +72,7 @@ def _prefetch(c: Converter, op: OpView) -> None:
     c.builder.create("tile_gpu.prefetch_lines", [_addresses(c, pointers), c[mask]])
 
 
-def _atomic_attributes(c: Converter, op: OpView) -> dict:
+def _atomic_attributes(c: Converter, op: OpView) -> dict[str, Attribute]:
     ordering = keyword(op, "memory_ordering_semantics")
     scope = SCOPES[keyword(op, "memory_scope")]
     return {

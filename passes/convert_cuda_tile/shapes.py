@@ -5,13 +5,7 @@ from __future__ import annotations
 from tileir.compiler.constants import retype, splat_scalar
 from tileir.compiler.ir_util import defining_op, int_attr, int_list
 from tileir.compiler.tile_types import is_tile_type
-from tileir.ir import (
-    BoolAttr,
-    DenseElementsAttr,
-    OpView,
-    ShapedType,
-    Value,
-)
+from tileir.ir import BoolAttr, DenseElementsAttr, OpView, ShapedType, Type, Value
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 
@@ -54,7 +48,7 @@ def _reshape(c: Converter, op: OpView) -> None:
         c.set(op, c.builder.op("tile_gpu.reshape", [x], result))
 
 
-def to_scalar(c: Converter, x: Value, result) -> Value:
+def to_scalar(c: Converter, x: Value, result: Type) -> Value:
     """The element of a tile that has one, as a scalar of type `result`."""
     if not is_tile(x):
         return x

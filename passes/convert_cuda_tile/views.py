@@ -26,7 +26,7 @@ from tileir.dialects.cuda_tile import (
     TileViewType,
     assume_predicate,
 )
-from tileir.ir import IntegerType, OpView, Value
+from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
@@ -226,7 +226,7 @@ def _alignment(
     return max(size, min(math.gcd(*divisors), 256))
 
 
-def memory_attributes(c: Converter, op: OpView) -> dict:
+def memory_attributes(c: Converter, op: OpView) -> dict[str, Attribute]:
     """`ordering` and `scope` of a memory operation; weak ones have neither."""
     ordering = keyword(op, "memory_ordering_semantics", "weak")
     if ordering == "weak":
@@ -238,7 +238,7 @@ def memory_attributes(c: Converter, op: OpView) -> dict:
     }
 
 
-def access_attributes(c: Converter, tile: Access) -> dict:
+def access_attributes(c: Converter, tile: Access) -> dict[str, Attribute]:
     return {
         "alignment": c.builder.i64_attr(tile.alignment),
         "extent_multiple": c.builder.i64_attr(tile.extent_multiple),
@@ -287,7 +287,7 @@ def _load_rows(c: Converter, op: LoadViewTkoOp, view: View) -> Value:
     return c.builder.op("tile_gpu.gather", operands, result, attributes)
 
 
-def _run_attributes(c: Converter, at: Places) -> dict:
+def _run_attributes(c: Converter, at: Places) -> dict[str, Attribute]:
     return {
         "contiguity": c.builder.i64_attr(at.contiguity),
         "alignment": c.builder.i64_attr(at.alignment),

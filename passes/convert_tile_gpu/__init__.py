@@ -57,9 +57,6 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
 from tileir.passes.walk import ops_of
 
-_SHARED_ALIGNMENT = 1024
-
-
 #: Bytes of parameters of any kernel, and from PTX 8.1 on. (PTX ISA, `.param`.)
 _PARAMETER_BYTES = 4352
 _MOST_PARAMETER_BYTES = 32764
@@ -118,7 +115,7 @@ class ConvertTileGPU(ModulePass):
 
 
 def _check_parameters(ctx: Lowering, kernel: Operation, types: Sequence[Type]) -> None:
-    """Asks for the PTX version that can pass so many parameters."""
+    """Asks for the PTX version that can pass so many. Raises ResourceError if none can."""
     size = 0
     for type_ in types:
         pointer = isinstance(type_, IndexType) or str(type_).startswith("!llvm.ptr")
@@ -145,10 +142,8 @@ def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value |
         return None
     name = free_symbol(module_body, f"shared_{StringAttr(kernel.attributes['sym_name']).value}")
     type_ = b.type(f"memref<{size}xi8, 3>")
-    alignment = max(
-        (buffer_info(alloc.result.type).alignment for alloc in ops_of(kernel, tile_gpu.AllocOp)),
-        default=_SHARED_ALIGNMENT,
-    )  # fmt: skip
+    buffers = (buffer_info(alloc.result.type) for alloc in ops_of(kernel, tile_gpu.AllocOp))
+    alignment = max((info.alignment for info in buffers), default=1)
     with b.at(InsertionPoint.at_block_begin(module_body)):
         b.create(
             "memref.global",

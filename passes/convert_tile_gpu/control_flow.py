@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileir.ir import Block, OpView, Type, Value
+from tileir.ir import Block, OpView, Region, Type, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
 
@@ -18,7 +18,7 @@ def _lower_block(ctx: Lowering, old: Block, new: Block) -> None:
         ctx.builder.create(end.operation.name, ctx.flat(list(end.operation.operands)))
 
 
-def _new_block(ctx: Lowering, region, arguments: Sequence[Value]) -> Block:
+def _new_block(ctx: Lowering, region: Region, arguments: Sequence[Value]) -> Block:
     """A block whose arguments are the registers of `arguments`, bound to them."""
     types: list[Type] = ctx.flat_types(arguments)
     block = ctx.builder.block(region, types)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from tileir.compiler.ir_util import FLOAT_PREDICATES, text_attr
-from tileir.compiler.tile_types import tile_info
+from tileir.compiler.tile_types import FP8, tile_info
 from tileir.ir import OpView, Type, Value
 from tileir.passes.convert_tile_gpu import fp8
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 
-_FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 #: cvt to and from fp8: the first architecture, and the PTX version for it (PTX ISA, cvt).
-_FP8_CAPABILITY = 89
-_FP8_PTX_VERSION = 81
+_CVT_CAPABILITY = 89
+_CVT_PTX_VERSION = 81
 #: cvt to tf32 in modes other than `rna`.
 _TF32_CAPABILITY = 90
 
@@ -30,7 +29,7 @@ def _element(value: Value) -> str:
 
 def convert(ctx: Lowering, value: Value, source: str, result: str, rounding: str) -> Value:
     """`value` of format `source` in format `result`."""
-    if source in _FP8:
+    if source in FP8:
         wide = to_float(ctx, value, source, ctx.builder.type("f32"))
         return wide if result in ("f32", "tf32") else _from_f32(ctx, wide, result, rounding)
     if source == "tf32":
@@ -61,7 +60,7 @@ def _from_f64(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
 def to_float(ctx: Lowering, value: Value, element: str, type_: Type) -> Value:
     """`value` of format `element` as f32 or f64, exactly unless f64 narrows."""
     b = ctx.builder
-    if element in _FP8:
+    if element in FP8:
         value = _from_fp8(ctx, value, element)
     if value.type == type_:
         return value
@@ -71,9 +70,9 @@ def to_float(ctx: Lowering, value: Value, element: str, type_: Type) -> Value:
 
 def _has_fp8(ctx: Lowering) -> bool:
     """Whether `cvt` knows 8-bit floats; then asks for the PTX version."""
-    if ctx.target.capability < _FP8_CAPABILITY:
+    if ctx.target.capability < _CVT_CAPABILITY:
         return False
-    ctx.need_ptx(_FP8_PTX_VERSION)
+    ctx.need_ptx(_CVT_PTX_VERSION)
     return True
 
 
@@ -81,7 +80,7 @@ def _from_fp8(ctx: Lowering, value: Value, element: str) -> Value:
     """Through f16, which holds both formats."""
     if not _has_fp8(ctx):
         return fp8.to_f32(ctx, value, element)
-    b, format_ = ctx.builder, _FP8[element]
+    b, format_ = ctx.builder, FP8[element]
     pair = b.op("arith.extui", [value], b.i16)
     text = f"cvt.rn.f16x2.{format_}x2 $0, $1;"
     halves = ctx.asm(text, "=r,h", [pair], b.i32, False).results[0]
@@ -91,16 +90,16 @@ def _from_fp8(ctx: Lowering, value: Value, element: str) -> Value:
 
 def _from_f32(ctx: Lowering, value: Value, result: str, rounding: str) -> Value:
     b = ctx.builder
-    if result in ("f32",):
+    if result == "f32":
         return value
     if result == "f64":
         return b.op("arith.extf", [value], b.type("f64"))
     if result == "tf32":
         return _to_tf32(ctx, value, rounding)
-    if result in _FP8:
+    if result in FP8:
         if not _has_fp8(ctx):
             return fp8.from_f32(ctx, value, result)
-        text = f"cvt.rn.satfinite.{_FP8[result]}x2.f32 $0, $1, $2;"
+        text = f"cvt.rn.satfinite.{FP8[result]}x2.f32 $0, $1, $2;"
         zero = b.constant(0.0, value.type)
         pair = ctx.asm(text, "=h,f,f", [zero, value], b.i16, False).results[0]
         return b.op("arith.trunci", [pair], b.i8)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tileir.compiler.constants import splat_scalar
 from tileir.compiler.ir_util import int_list, keyword, text_attr
 from tileir.compiler.tile_types import tile_info, tile_of
-from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, IntegerType, OpView, Value
+from tileir.ir import DenseElementsAttr, FlatSymbolRefAttr, OpView, Type, Value
 from tileir.passes.convert_tile_gpu.declarations import constant_table, declare_function
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, lowers
 
@@ -47,20 +47,12 @@ def _splat(ctx: Lowering, op: OpView) -> None:
 def _iota(ctx: Lowering, op: OpView) -> None:
     info = tile_of(op.operation.results[0])
     b, type_ = ctx.builder, ctx.register_type(info.element)
-    first = resize(ctx, ctx.coordinate(info.layout, 0), type_)
+    first = ctx.builder.zext_or_trunc(ctx.coordinate(info.layout, 0), type_)
     registers = [
         first if offset == 0 else b.add(first, b.constant(offset, type_))
         for (offset,) in info.layout.register_offsets
     ]
     ctx.set(op, registers)
-
-
-def resize(ctx: Lowering, value: Value, type_) -> Value:
-    """A non-negative i32 as an integer of another width."""
-    width = IntegerType(type_).width
-    if width == 32:
-        return value
-    return ctx.builder.op("arith.extui" if width > 32 else "arith.trunci", [value], type_)
 
 
 @lowers("tile_gpu.extract_scalar")
@@ -165,7 +157,7 @@ def _parts(ctx: Lowering, value: Value, count: int, width: int) -> list[Value]:
 # ---- arithmetic -------------------------------------------------------------------------------
 
 
-def _result_type(ctx: Lowering, op: OpView):
+def _result_type(ctx: Lowering, op: OpView) -> Type:
     return ctx.flat_types(op.operation.results)[0]
 
 

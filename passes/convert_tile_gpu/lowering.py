@@ -385,6 +385,8 @@ class Lowering:
     # ---- walking -----------------------------------------------------------------------------
 
     def lower(self, op: OpView) -> None:
+        """Builds what `op` is for one thread. Raises ResourceError where that is too much, and
+        UnsupportedError."""
         self.builder.location = op.location
         name = op.operation.name
         if self.builder.count > _MOST_OPERATIONS:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.layout import Layout, Owner
 from tileir.compiler.mma import Instruction, ptx_type
-from tileir.compiler.tile_types import is_buffer_type, operand_of
+from tileir.compiler.tile_types import FP8, is_buffer_type, operand_of
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Lowering
 from tileir.passes.convert_tile_gpu.mma_operands import (
@@ -24,9 +24,8 @@ from tileir.passes.convert_tile_gpu.mma_operands import (
     rhs_from_buffer,
 )
 
-_EIGHT_BIT_FLOATS = ("f8E4M3FN", "f8E5M2")
-#: PTX version with these in mma.
-_FP8_PTX_VERSION = 84
+#: PTX version with 8-bit floats in mma.
+_MMA_PTX_VERSION = 84
 
 
 class MmaProduct:
@@ -80,7 +79,7 @@ class MmaProduct:
         at, (*batch, row, column) = self.acc.layout.register_at, place
         places = [at[*batch, row + r, column + c] for r, c in self.instruction.acc_registers]
         acc = [registers[p] for p in places]
-        multiply = self._by_asm if self.element in _EIGHT_BIT_FLOATS else self._by_nvvm
+        multiply = self._by_asm if self.element in FP8 else self._by_nvvm
         for p, value in zip(places, multiply(left, right, acc), strict=True):
             registers[p] = value
 
@@ -111,7 +110,7 @@ class MmaProduct:
     def _by_asm(self, left: Registers, right: Registers, acc: Registers) -> Registers:
         """8-bit floats, which nvvm.mma.sync does not have."""
         ctx = self.ctx
-        ctx.need_ptx(_FP8_PTX_VERSION)
+        ctx.need_ptx(_MMA_PTX_VERSION)
         counts = [len(acc), len(left), len(right), len(acc)]
         names, first = [], 0
         for count in counts:

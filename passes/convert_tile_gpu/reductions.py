@@ -21,6 +21,9 @@ _COMMUTATIVE = {
 }  # fmt: skip
 
 Values = list[Value]
+#: Coordinates of a register of a tile, from the thread's first element.
+Place = tuple[int, ...]
+Places = dict[Place, Values]
 
 
 class Combiner:
@@ -84,9 +87,7 @@ def _butterfly(ctx: Lowering, combine: Combiner, values: Values, digit: Digit) -
     return values
 
 
-def _set_results(
-    ctx: Lowering, op: OpView, reduced: dict[tuple[int, ...], Values], dim: int
-) -> None:
+def _set_results(ctx: Lowering, op: OpView, reduced: Places, dim: int) -> None:
     keep = has_flag(op, "within_warp")
     for index, result in enumerate(op.operation.results):
         info = tile_info(result.type)
@@ -109,7 +110,7 @@ def _scan(ctx: Lowering, op: OpView) -> None:
     dim, reverse = int_attr(op, "dim"), has_flag(op, "reverse")
     fragments = [ctx.fragment(o) for o in op.operation.operands]
     layout = fragments[0].layout
-    values: dict[tuple[int, ...], Values] = {
+    values: Places = {
         offset: [f.registers[i] for f in fragments]
         for i, offset in enumerate(layout.register_offsets)
     }
@@ -129,7 +130,7 @@ class _Line:
         self.digits = layout.dims[dim][::-1]
         self.dim = dim
 
-    def scan(self, values: dict[tuple[int, ...], Values], rest: tuple[int, ...]) -> None:
+    def scan(self, values: Places, rest: tuple[int, ...]) -> None:
         """Scans, in place, the registers that share the coordinates `rest`."""
         place = lambda x: rest[: self.dim] + (x,) + rest[self.dim :]  # noqa: E731
         line = sorted(o[self.dim] for o in values if o[: self.dim] + o[self.dim + 1 :] == rest)
@@ -142,8 +143,8 @@ class _Line:
                 totals = self._across_lanes(values, segments, totals, digit)
 
     def _join(
-        self, values: dict, segments: list[list], totals: list[Values], size: int
-    ) -> tuple[list[list], list[Values]]:
+        self, values: Places, segments: list[list[Place]], totals: list[Values], size: int
+    ) -> tuple[list[list[Place]], list[Values]]:
         """Joins each `size` neighbouring segments of this thread."""
         joined, sums = [], []
         for start in range(0, len(segments), size):
@@ -161,7 +162,7 @@ class _Line:
         return joined, sums
 
     def _across_lanes(
-        self, values: dict, segments: list[list], totals: list[Values], digit: Digit
+        self, values: Places, segments: list[list[Place]], totals: list[Values], digit: Digit
     ) -> list[Values]:
         """Joins the segments of the lanes of a digit; returns the totals over all of them."""
         new_totals = []

@@ -23,6 +23,7 @@ class Position:
         return Position(b.c32(0), b.c32(0))
 
     def next(self, b: Builder, ring: Ring) -> Position:
+        """After one more round."""
         following = b.add(self.stage, b.c32(1))
         wraps = b.compare("eq", following, b.c32(ring.stages))
         flipped = b.op("arith.xori", [self.parity, b.c32(1)], b.i32)
@@ -56,10 +57,12 @@ Positions = dict[Ring, Position]
 
 
 def flatten(positions: Positions, rings: list[Ring]) -> list[Value]:
+    """Positions as values that a loop carries, two for each ring."""
     return [v for ring in rings for v in (positions[ring].stage, positions[ring].parity)]
 
 
 def unflatten(rings: list[Ring], values: Sequence[Value]) -> Positions:
+    """The inverse of `flatten`."""
     return {ring: Position(*values[2 * i : 2 * i + 2]) for i, ring in enumerate(rings)}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.layout import Digit, Layout, Owner, lane, reg, warp
+from tileir.compiler.tile_types import FP8
 
 Fragment = tuple[tuple[Digit, ...], tuple[Digit, ...]]
 
@@ -80,15 +81,12 @@ M8N8K4_DOUBLE = Instruction(
     minimum_capability=80,
 )  # fmt: skip
 
-#: What PTX calls the types of operands.
-_PTX_TYPES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
-
 
 def ptx_type(element: str, unsigned: bool = False) -> str:
     """The name of an operand's type in matrix instructions."""
     if element == "i8":
         return "u8" if unsigned else "s8"
-    return _PTX_TYPES.get(element, element)
+    return FP8.get(element, element)
 
 
 _INSTRUCTIONS: dict[tuple[str, str], Instruction] = {

@@ -60,10 +60,10 @@ def wavefronts(layout: Layout, buffer: BufferInfo) -> int:
     first = [group[0] for group in layout.groups(buffer.order[-1], vector)]
     starts = buffer.offsets(coordinates[:, first])
     width = vector * buffer.element_bytes
-    return int(_conflicts(starts, width).sum())
+    return int(_wavefronts(starts, width).sum())
 
 
-def _conflicts(starts: np.ndarray, width: int) -> np.ndarray:
+def _wavefronts(starts: np.ndarray, width: int) -> np.ndarray:
     """Wavefronts of accesses of `width` bytes by 32 lanes at byte offsets `starts` [lane, access]:
     for each, the most different words that any bank has to give."""
     accesses = starts.shape[1]

@@ -27,6 +27,8 @@ _ELEMENT_BYTES = {
 }  # fmt: skip
 
 
+#: 8-bit floats that PTX converts and multiplies, and what it calls them.
+FP8 = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 #: Formats of which only conversions know more than the bits, and the integers that stand for them.
 STORED_AS = {"f8E8M0FNU": "i8", "!cuda_tile.fnv8E5M3FNU": "i8", "f4E2M1FN": "i4"}
 

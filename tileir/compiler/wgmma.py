@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tileir.compiler.layout import Layout, lane, reg, warp
 from tileir.compiler.target import Target
-from tileir.compiler.tile_types import BufferInfo, bytes_of
+from tileir.compiler.tile_types import FP8, BufferInfo, bytes_of
 
 ROWS = 64
 #: Bytes along k of an operand's row that one instruction takes, and of a register of it.
@@ -39,9 +39,8 @@ COMFORTABLE_ACCUMULATORS = 64
 _ACCUMULATOR_TYPES = {
     "f16": "f32", "bf16": "f32", "tf32": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32",
 }  # fmt: skip
-#: Operands whose products a tensor core sums with fewer bits than f32 has, about 14 (DeepSeek-V3
-#: Technical Report, section 3.3.2), and along how many of k such a sum may run.
-_ROUGH = ("f8E4M3FN", "f8E5M2")
+#: Products of 8-bit floats are summed with fewer bits than f32 has, about 14 (DeepSeek-V3 Technical
+#: Report, section 3.3.2): along how many of k such a sum may run.
 ROUGH_DEPTH = 128
 
 
@@ -57,7 +56,7 @@ def pack_of(element: str) -> int:
 
 def sums_roughly(element: str) -> bool:
     """Whether the tensor core's accumulator has fewer bits than its type says."""
-    return element in _ROUGH
+    return element in FP8
 
 
 def reads_across_depth(element: str) -> bool:
@@ -136,7 +135,7 @@ def takes(target: Target, lhs: str, rhs: str, accumulator: str, depth: int) -> b
     has_it = target.capability == 90 and target.suffix == "a"
     if not has_it or _ACCUMULATOR_TYPES.get(lhs) != accumulator:
         return False
-    return (lhs == rhs or (lhs in _ROUGH and rhs in _ROUGH)) and depth % depth_of(lhs) == 0
+    return (lhs == rhs or (lhs in FP8 and rhs in FP8)) and depth % depth_of(lhs) == 0
 
 
 def accumulator_layout(shape: Sequence[int], grid: WarpgroupGrid) -> Layout:
