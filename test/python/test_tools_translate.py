@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tileir
+from tileir.compiler import translate
 from tileir.tools.tile_translate import main
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
@@ -126,3 +127,15 @@ def test_binary_output_is_not_sent_to_a_terminal(
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["--mlir-to-tilebc", str(VADD)]) == 1
     assert "the output is binary and standard output a terminal" in capsys.readouterr().err
+
+
+def test_unknown_form_is_an_error_before_the_source_is_read() -> None:
+    with pytest.raises(tileir.TileError, match="cannot translate to 'nonsense'\n  choose one of"):
+        translate("missing.mlir", "nonsense")
+
+
+def test_a_lowered_module_keeps_its_target_and_level() -> None:
+    program = tileir.compile(CASES / "mm-13.3.tilebc", target="sm_80", opt_level=1)
+    lowered = program.stage("tile_gpu")
+    assert translate(lowered, "ptx", "sm_90a", opt_level=3) == program.ptx
+    assert program.ptx != tileir.compile(CASES / "mm-13.3.tilebc", target="sm_80").ptx

@@ -86,7 +86,12 @@ def translate(
 ) -> str | bytes:
     """Brings a module at any stage of MLIR to `llvmir`, `ptx`, `cubin` or `sass`.
 
-    A module that has left `cuda_tile` keeps the target that it records.
+    A module that has left `cuda_tile` keeps the target, optimisation level and launch mode that it
+    records: `target`, `opt_level`, `fast_compile` and `launch` are for one that has not. `ptxas` is
+    the path of the assembler.
+
+    Raises a TileError: for a form that is none of the four, before anything else is done; what
+    `compile` raises; ToolError where ptxas, or nvdisasm for `sass`, is missing or fails.
     """
     from tileir.compiler.translation import translate as run
 

@@ -17,11 +17,16 @@ from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.choose_num_warps import NUM_WARPS_ATTRIBUTE
 from tileir.passes.walk import kernels, walk
 
+#: What a module can be brought to.
+FORMS = ("llvmir", "ptx", "cubin", "sass")
+
 
 def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str | bytes:
     """See `tileir.compiler.translate`."""
     from tileir.source import parse
 
+    if to not in FORMS:
+        raise TileError(f"cannot translate to '{to}'", remedy=f"choose one of {', '.join(FORMS)}")
     shared_worker().start()  # gets ready while we lower
     module = parse(source)
     stage = stage_of(module.operation)
@@ -45,11 +50,7 @@ def translate(source: Any, to: str, options: Options, ptxas: str | None) -> str 
     from tileir.compiler.toolchain import assemble, disassemble
 
     cubin = assemble(ptx, str(Target.parse(options.target)), options.opt_level, ptxas).cubin
-    if to == "cubin":
-        return cubin
-    if to == "sass":
-        return disassemble(cubin)
-    raise TileError(f"cannot translate to '{to}'", remedy="choose llvmir, ptx, cubin or sass")
+    return disassemble(cubin) if to == "sass" else cubin
 
 
 def stage_of(module: Operation) -> str:
