@@ -126,3 +126,14 @@ def test_pipeline_page_follows_the_pipeline() -> None:
     passes = [name for stage in MLIR_STAGES for name in passes_of(stage, Options())]
     names = re.sub(r"\{.*?\}|gpu\.module\(|\)", "", ",".join(passes)).split(",")
     assert shown == names
+
+
+def test_every_environment_variable_is_listed() -> None:
+    sources = [path for folder in ("tileir", "tools") for path in (ROOT / folder).rglob("*.py")]
+    text = "".join(path.read_text() for path in sources)
+    # Neither is for users: the first bytes of a file, and what a process tells those it starts.
+    named = set(re.findall(r"\b(?:TILEIR|CT_LOG)_[A-Z_]+\b", text)) - {
+        "TILEIR_MAGIC", "TILEIR_TRACE_RUN",
+    }  # fmt: skip
+    listed = (ROOT / "docs" / "install.md").read_text()
+    assert [name for name in sorted(named) if f"`{name}" not in listed] == []
