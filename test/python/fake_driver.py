@@ -7,7 +7,8 @@ hardware would, from the packed bytes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,17 @@ class FakeDriver:
         self.memory: dict[int, Any] = {}
         self.loaded: list[bytes] = []
         self.fail_synchronize: str | None = None
+        self.capturing: set[int] = set()
 
     def device(self) -> Device:
         return Device(0, "Fake GPU", self.capability, 132, 1)
+
+    @contextmanager
+    def current(self, context: int) -> Iterator[Device]:
+        yield self.device()
+
+    def is_capturing(self, stream: int) -> bool:
+        return stream in self.capturing
 
     def allocate(self, size: int) -> int:
         assert size > 0

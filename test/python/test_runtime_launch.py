@@ -158,6 +158,18 @@ def test_cpu_tensors_count_as_numpy_arrays() -> None:
     assert data.tolist() == [3, 3]
 
 
+def test_cpu_tensors_of_types_that_numpy_lacks() -> None:
+    torch = pytest.importorskip("torch")
+
+    def body(config: Any, read: Any) -> None:
+        array_at(read(0, POINTER), (2,), ml_dtypes.bfloat16)[:] += 1
+
+    launchable, _ = kernel(body, ("ptr<bf16>",))
+    tensor = torch.ones(2, dtype=torch.bfloat16)
+    launchable.launch(1, [tensor])
+    assert tensor.tolist() == [2, 2]
+
+
 class DlpackArrayOnHost:
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -375,6 +387,17 @@ def test_workspace_is_kept_per_stream_and_grows() -> None:
     assert first == second
     assert other != first
     assert set(driver.memory) == {other, grown}
+
+
+def test_a_workspace_does_not_grow_while_its_stream_captures_a_graph() -> None:
+    launchable, driver = kernel(
+        nothing, ("i32",), launch="managed", hidden=(Workspace(["mul", "param:0", 16]),)
+    )
+    launchable.launch(1, [4], stream=1)
+    driver.capturing.add(1)
+    launchable.launch(1, [4], stream=1)
+    with pytest.raises(LaunchError, match="needs 1024 bytes of workspace.*\n.*before the capture"):
+        launchable.launch(1, [64], stream=1)
 
 
 def test_prepared_launch_starts_with_the_same_parameters_each_time() -> None:

@@ -19,6 +19,7 @@ from .arrays import PointerTable, address, byte_range, owner
 from .device_arrays import DeviceArray, device_array
 from .driver import Device, Driver
 from .dtypes import element, holds
+from .host_arrays import host_array
 from .scalars import describe, mismatch, pack_scalar, wrong_count
 
 _POINTER = re.compile(r"ptr<\s*(\w+).*>")
@@ -136,7 +137,7 @@ class Arguments:
             if found is not None:
                 self._check_device_array(found, pointee, type_name, index)
                 return found
-            value = _host_array(value, type_name, index)
+            value = _on_host(value, type_name, index)
         if pointee is not None and not holds(value.dtype, pointee):
             raise mismatch(index, type_name, describe(value))
         return value
@@ -197,16 +198,15 @@ class Arguments:
         return table
 
 
-def _host_array(value: Any, type_name: str, index: int) -> np.ndarray:
-    """A NumPy array without copying, from DLPack or the array interface in host memory."""
+def _on_host(value: Any, type_name: str, index: int) -> np.ndarray:
+    """An array in host memory as a NumPy array of that memory."""
     try:
-        if hasattr(value, "__dlpack__"):
-            return np.from_dlpack(value)
-        if hasattr(value, "__array_interface__") and not isinstance(value, np.generic):
-            return np.asarray(value)
-    except Exception as error:  # producers raise what they like
+        array = host_array(value)
+    except Exception as error:  # libraries raise what they like
         raise LaunchError(f"parameter {index}: {type(value).__name__}: {error}") from error
-    raise mismatch(index, type_name, describe(value))
+    if array is None:
+        raise mismatch(index, type_name, describe(value))
+    return array
 
 
 def _host_arrays(value: Any) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ import ctypes
 import threading
 
 from ..errors import LaunchError
-from .driver import CudaDriver
+from .driver import CudaDriver, Driver
 
 _CHUNK = 1 << 20
 _ALIGNMENT = 256
@@ -100,15 +100,22 @@ class _Chunks:
 
 
 class Workspaces:
-    """One block per context, stream and slot, grown as needed: launches on a stream share it."""
+    """One block per context, stream and slot, grown as needed.
 
-    def __init__(self, driver: CudaDriver):
+    Launches on one stream run one after another, so they share it; a block that has become too
+    small is given back in stream order.
+    """
+
+    def __init__(self, driver: Driver):
         self._driver = driver
         self._lock = threading.Lock()
         self._blocks: dict[tuple[int, int, int], tuple[int, int]] = {}
 
     def address(self, context: int, stream: int, slot: int, size: int) -> int:
-        """At least `size` bytes for work put on `stream` after this call."""
+        """At least `size` bytes for work put on `stream` after this call.
+
+        Raises LaunchError where more would have to be allocated while the stream captures a graph.
+        """
         key = (context, stream, slot)
         with self._lock:
             block, available = self._blocks.get(key, (0, 0))

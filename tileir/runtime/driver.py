@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -47,6 +47,14 @@ class Driver(Protocol):
 
     def device(self) -> Device:
         """The current device; makes the first device's primary context current if none is."""
+        ...
+
+    def current(self, context: int) -> AbstractContextManager[Device]:
+        """Makes a context current for a while."""
+        ...
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether what is put on `stream` goes into a graph."""
         ...
 
     def allocate(self, size: int) -> int: ...

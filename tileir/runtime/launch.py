@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import LaunchError
 from .arguments import Arguments
+from .device_memory import Workspaces
 from .driver import Device, Driver, LaunchConfig
 from .expressions import Environment, evaluate
 from .metadata import HiddenParameter, HiddenScalar, KernelInfo, Workspace
@@ -35,30 +36,6 @@ def normalize_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
         if not 1 <= extent <= limit:
             raise LaunchError(f"grid {axis} is {extent}, expected 1 to {limit}")
     return (padded[0], padded[1], padded[2])
-
-
-class Workspaces:
-    """Device memory for hidden workspaces: one block per stream, grown as needed.
-
-    Launches on one stream run one after another, so they may share; a block that has become too
-    small is given back in stream order.
-    """
-
-    def __init__(self, driver: Driver):
-        self._driver = driver
-        self._blocks: dict[tuple[int, int, int], tuple[int, int]] = {}
-
-    def get(self, device: Device, stream: int, slot: int, size: int) -> int:
-        """At least `size` bytes for workspace number `slot` of a launch on `stream`."""
-        key = (device.context, stream, slot)
-        block, available = self._blocks.get(key, (0, 0))
-        if size > available:
-            if block:
-                del self._blocks[key]
-                self._driver.free_on(block, stream)
-            block = self._driver.allocate_on(size, stream)
-            self._blocks[key] = (block, size)
-        return block
 
 
 def launch_kernel(
@@ -190,7 +167,7 @@ def _hidden_word(
         return (value % (1 << 32)).to_bytes(4, "little"), 4
     assert isinstance(hidden, Workspace)
     size = max(1, evaluate(hidden.bytes, environment))
-    block = workspaces.get(device, stream, slot, size)
+    block = workspaces.address(device.context, stream, slot, size)
     if hidden.zeroed:
         driver.zero(block, size, stream)
     return block.to_bytes(8, "little"), 8

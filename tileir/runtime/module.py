@@ -7,10 +7,11 @@ from typing import Any
 
 from .. import trace
 from ..errors import LaunchError
+from .device_memory import Workspaces
 from .driver import Device, Driver, LaunchConfig, cuda_driver
-from .launch import PreparedLaunch, Workspaces, launch_kernel, prepare_launch
+from .launch import PreparedLaunch, launch_kernel, prepare_launch
 from .metadata import KernelInfo
-from .targets import Target
+from .targets import ImageTarget
 
 
 class Image:
@@ -30,7 +31,7 @@ class Image:
         return self.code.startswith(b"\x7fELF")
 
     def runs_on(self, capability: tuple[int, int]) -> bool:
-        target = Target.parse(self.target)
+        target = ImageTarget.parse(self.target)
         if self.is_cubin:
             return target.runs_cubin_on(capability)
         return target.runs_ptx_on(capability)
@@ -116,7 +117,8 @@ class Loader:
                 remedy=f"compile it for sm_{major}{minor} as well",
             )
         return max(
-            fitting, key=lambda image: (image.is_cubin, Target.parse(image.target).closeness())
+            fitting,
+            key=lambda image: (image.is_cubin, ImageTarget.parse(image.target).closeness()),
         )
 
     def function(self, image: Image, info: KernelInfo, device: Device) -> Any:

@@ -11,8 +11,8 @@ _TARGET = re.compile(r"sm_(\d+)(\d)([af]?)")
 
 
 @dataclass(frozen=True)
-class Target:
-    """A compilation target: `sm_90a` is major 9, minor 0, suffix `a`.
+class ImageTarget:
+    """What an image was compiled for: `sm_90a` is major 9, minor 0, suffix `a`.
 
     Suffix `a` ties code to one architecture, `f` to a family (one major version).
     """
@@ -22,7 +22,8 @@ class Target:
     suffix: str = ""
 
     @classmethod
-    def parse(cls, name: str) -> Target:
+    def parse(cls, name: str) -> ImageTarget:
+        """The target called `name`. Raises LaunchError if that is no target's name."""
         match = _TARGET.fullmatch(name)
         if match is None:
             raise LaunchError(f"'{name}' is not a target name", remedy="for example sm_90a")
