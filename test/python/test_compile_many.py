@@ -84,7 +84,7 @@ def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
         assert worker._process is not None
         os.kill(worker._process.pid, signal.SIGSEGV)
 
-    monkeypatch.setattr("tileir.compiler.worker._send", crash)
+    monkeypatch.setattr("tileir.compiler.worker.send", crash)
     with pytest.raises(tileir.CompilerCrash, match="k.mlir: the compiler process ended: signal"):
         worker.compile(b"", "k.mlir", options, None, None)
     worker.stop()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tileir.compiler.mlir_bytecode import to_bytecode
-from tileir.compiler.worker import Worker, run_here, shared_worker
+from tileir.compiler.worker import Worker, shared_worker
+from tileir.compiler.worker_process import run_here
 from tileir.dialects import make_context
 from tileir.errors import CompilerCrash, ToolError, VerificationError
 from tileir.ir import Attribute, Module

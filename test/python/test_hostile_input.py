@@ -72,8 +72,8 @@ def test_mlir_bytecode_on_which_the_reader_aborts(position: int, bits: int) -> N
 def test_mlir_bytecode_on_which_the_reader_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     data = to_bytecode(tileir.parse(VADD))
     tileir.parse(data)
-    monkeypatch.setattr(worker, "_PATIENCE", 0)
-    monkeypatch.setattr(worker, "_SLOWEST", 1e9)
+    monkeypatch.setattr(worker, "_CHECK_SECONDS", 0)
+    monkeypatch.setattr(worker, "_CHECK_BYTES_PER_SECOND", 1e9)
     with pytest.raises(ParseError, match="malformed MLIR bytecode"):
         tileir.parse(data)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 from tileir import logging
 from tileir.compiler.output import Output
 from tileir.compiler.pipeline import MLIR_STAGES, STAGES, Options
-from tileir.compiler.worker import Step, run_here, shared_worker
+from tileir.compiler.worker import shared_worker
+from tileir.compiler.worker_messages import TextStep
+from tileir.compiler.worker_process import run_here
 from tileir.errors import TileError
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ class Program:
         lower(module, stage, self.options)
         return module
 
-    def _run_llvm(self, step: Step) -> str:
+    def _run_llvm(self, step: TextStep) -> str:
         from tileir.compiler.mlir_bytecode import to_bytecode
 
         nvvm = to_bytecode(self._lowered("nvvm"))
