@@ -1,11 +1,18 @@
 """What a matrix product costs on Hopper, and which tile suits a shape.
 
-    time = FIXED + max(waves x (k-blocks x time of a block + exposed epilogue), bytes / bandwidth)
+    time = fixed + max(waves x (k-blocks x time of a block + epilogue), bytes / bandwidth) + meeting
 
-A k-block is 128 bytes of K: what one swizzled row holds. Its time was measured on an H200 with all
-multiprocessors busy and below the power limit; it is the same for 8-, 16- and 32-bit elements,
-since fetching is the limit, not arithmetic. No search, no state: a front end may call this to
-choose a tile, and the compiler's remarks quote it.
+* waves: tiles (times the blocks that share each) over multiprocessors, rounded up;
+* k-blocks: those that one block multiplies, each 128 bytes of K, which is what a swizzled row
+  holds. The time of one was measured on an H200 with all multiprocessors busy and below the power
+  limit; it is the same for 8-, 16- and 32-bit elements, since fetching is the limit, not
+  arithmetic. Where rows do not start on cache lines it is at least what fetching them so takes;
+* epilogue: what no products of another tile hide;
+* bytes: operands and result, each once;
+* meeting: where blocks share the sum of a tile, until they have met and the parts are added.
+
+No search, no state: a front end may call this to choose a tile, and the compiler's remarks quote
+it. Times are microseconds where a name ends in `_us`, nanoseconds where it ends in `_ns`.
 """
 
 from __future__ import annotations
@@ -13,25 +20,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+#: Of an H200, and of an H100 as a module (SXM).
 MULTIPROCESSORS = 132
-#: Microseconds of launch, first loads and last stores, as events around a launch see them.
-FIXED = 5.0
-#: Bytes per microsecond that loads achieve.
-BANDWIDTH = 3.7e6
+#: Launch, first loads and last stores, as events around a launch see them.
+FIXED_US = 5.0
+#: Bytes that loads achieve.
+BYTES_PER_US = 3.7e6
+#: Bytes of K in a k-block: a row of the widest swizzle, and a cache line.
 BLOCK_BYTES = 128
-#: Nanoseconds per byte that rows cost that do not start on cache lines.
-_OFF_LINES = 0.02
+#: What no products hide of the epilogue, for each element of a tile: 1.4 us for 128x256; and in
+#: ping-pong, where another warpgroup multiplies meanwhile: 0.2 us for 128x128.
+_EPILOGUE_US, _PING_PONG_EPILOGUE_US = 4.3e-5, 1.2e-5
+#: What a byte costs of rows that do not start on cache lines.
+_OFF_LINES_NS = 0.02
 #: Tiles whose predictions differ by less are equally fast: the one that moves fewer bytes wins.
 _TOLERANCE = 1.025
-#: Microseconds until blocks that share a tile have met, and for each part of its sum, and each of
-#: its columns (a thread reads one for every two).
-_MEETING, _PART, _PART_COLUMN = 2.0, 0.6, 0.008
+#: Until blocks that share a tile have met, and for each part of its sum, and each of its columns
+#: (a thread reads one for every two).
+_MEETING_US, _PART_US, _PART_COLUMN_US = 2.0, 0.6, 0.008
 #: Parts are read at once, as far as registers go.
 _MOST_PART_COLUMNS = 512
 #: Sharing must be faster by so much.
 _WORTHWHILE = 1.05
-#: Up to so many rows a product is a stream of the other operand.
-_NARROW = 64
+#: Beyond this share of another tile's time, a tile is about as good as that one.
+_ABOUT_AS_GOOD = 0.95
+#: Rows of the result that one warpgroup's product has; fewer cost as much.
+_LEAST_ROWS = 64
+#: Up to so many rows a product is a stream of the other operand. Few columns are no such case: the
+#: tiles of a stream get narrower until there are enough, and a tile cannot have fewer than 64 rows.
+_NARROW = _LEAST_ROWS
+#: Tiles of a stream that are enough: most multiprocessors have one.
+_ENOUGH_TILES = 100
+#: Up to so many rows, a tile as high as the product is among the choices.
+_ONE_TILE_HIGH = 128
 
 
 @dataclass(frozen=True)
@@ -46,7 +67,8 @@ class Tile:
     @property
     def epilogue_us(self) -> float:
         """Microseconds in which no products run, for each tile: ping-pong hides most of them."""
-        return self.rows * self.columns * (1.2e-5 if self.ping_pong else 4.3e-5)
+        per_element = _PING_PONG_EPILOGUE_US if self.ping_pong else _EPILOGUE_US
+        return self.rows * self.columns * per_element
 
     @property
     def ns_per_element(self) -> float:
@@ -69,6 +91,7 @@ TILES = (
 
 
 def is_extended(tile: Tile) -> bool:
+    """Whether a size is no power of two, which only `cuda_tile.extended` admits."""
     return any(size & (size - 1) for size in (tile.rows, tile.columns))
 
 
@@ -76,21 +99,24 @@ def predicted_us(
     tile: Tile, m: int, n: int, k: int, element_bytes: int = 2, *, on_lines: bool = True,
     split: int = 1,
 ) -> float:  # fmt: skip
-    """Microseconds for a product of m x n x k, operands not in cache. `on_lines`: rows of the
-    operands start on cache lines. `split`: blocks that share the sum of a tile, of which the last
-    to arrive reads the parts of all at once and adds them."""
+    """Microseconds for a product of m x n x k, operands not in cache and elements of the result as
+    wide as theirs. `on_lines`: rows of the operands start on cache lines. `split`: blocks that
+    share the sum of a tile, of which the last to arrive reads the parts of all at once and adds
+    them."""
     count = _ceildiv(m, tile.rows) * _ceildiv(n, tile.columns) * split
     blocks = _ceildiv(_ceildiv(k * element_bytes, BLOCK_BYTES), split)
     block_ns = tile.block_ns
     if not on_lines:
         # Pairs of blocks fetch the larger operand once.
         small, large = sorted((tile.rows, tile.columns))
-        block_ns = max(block_ns, (small + large / 2) * BLOCK_BYTES * _OFF_LINES)
+        block_ns = max(block_ns, (small + large / 2) * BLOCK_BYTES * _OFF_LINES_NS)
     waves = _ceildiv(count, MULTIPROCESSORS)
     busy = waves * (blocks * block_ns * 1e-3 + tile.epilogue_us)
     moved = ((m + n) * k + m * n) * element_bytes
-    meeting = 0.0 if split == 1 else _MEETING + split * (_PART + _PART_COLUMN * tile.columns)
-    return FIXED + max(busy, moved / BANDWIDTH) + meeting
+    meeting = 0.0
+    if split > 1:
+        meeting = _MEETING_US + split * (_PART_US + _PART_COLUMN_US * tile.columns)
+    return FIXED_US + max(busy, moved / BYTES_PER_US) + meeting
 
 
 def choose_tile(
@@ -109,7 +135,7 @@ def choose_tile(
     """
     depth = BLOCK_BYTES // element_bytes
     if m <= _NARROW:
-        columns = next((c for c in (128, 64, 32) if _ceildiv(n, c) >= 100), 32)
+        columns = next((c for c in (128, 64, 32) if _ceildiv(n, c) >= _ENOUGH_TILES), 32)
         return _NARROW, columns, 2 * depth
     tiles = [tile for tile in TILES if extended or not is_extended(tile)]
     best = _fastest(tiles, m, n, k, element_bytes, on_lines)
@@ -145,16 +171,17 @@ def _fastest(
     times = {
         tile: predicted_us(tile, m, n, k, element_bytes, on_lines=on_lines)
         for tile in tiles
-        if tile.rows <= 64 or tile.rows < 2 * m
+        # More than half of a tile's rows are rows of the result.
+        if tile.rows == _LEAST_ROWS or tile.rows < 2 * m
     }
     limit = _TOLERANCE * min(times.values())
     good = [tile for tile, time in times.items() if time <= limit]
 
     def fetched(tile: Tile) -> tuple[int, int]:
         rows = _ceildiv(m, tile.rows)
-        # A single row of tiles reads the other operand once.
         count = rows * _ceildiv(n, tile.columns)
-        return (rows if m <= 128 else 0, count * (tile.rows + tile.columns))
+        # A single row of tiles reads the other operand once.
+        return (rows if m <= _ONE_TILE_HIGH else 0, count * (tile.rows + tile.columns))
 
     return min(good, key=fetched)
 
@@ -168,7 +195,7 @@ def faster_tile(rows: int, columns: int) -> tuple[Tile, float] | None:
         return None
     best = min((t for t in TILES if not is_extended(t)), key=lambda tile: tile.ns_per_element)
     share = best.ns_per_element / own.ns_per_element
-    return (best, share) if share < 0.95 else None
+    return (best, share) if share < _ABOUT_AS_GOOD else None
 
 
 def _ceildiv(a: int, b: int) -> int:
