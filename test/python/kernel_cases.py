@@ -27,7 +27,7 @@ def case_names() -> list[str]:
 
 
 def perf_names() -> list[str]:
-    """The large shapes: bytecode and description only (`has_data` is false)."""
+    """The large shapes: bytecode and description only."""
     return sorted(path.stem for path in (FOLDER / "perf").glob("*.tilebc"))
 
 

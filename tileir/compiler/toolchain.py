@@ -85,7 +85,7 @@ def _package_roots() -> tuple[Path, ...]:
         spec = find_spec("nvidia.cu13")
     except ImportError:
         return ()
-    return tuple(Path(p) for p in (spec.submodule_search_locations or ()) if spec) if spec else ()
+    return tuple(map(Path, spec.submodule_search_locations or ())) if spec else ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from .dtypes import BY_NAME, Category, DType, bool_, float32, int32, int64, uint64
+from .dtypes import Category, DType, bool_, float32, int32, int64, uint64
 from .errors import TileTypeError, TileUnsupportedFeatureError, TileValueError
 
 Number: TypeAlias = bool | int | float
@@ -145,11 +145,3 @@ def check_target(dtype: DType, target: str) -> None:
         raise TileUnsupportedFeatureError(
             f"{dtype} exists from sm_{dtype.since} on, not for {target}"
         )
-
-
-def dtype_named(name: str) -> DType:
-    """The dtype that a signature names, `f16` or `u8`. Raises `TileTypeError` for others."""
-    try:
-        return BY_NAME[name]
-    except KeyError:
-        raise TileTypeError(f"there is no dtype {name!r}") from None

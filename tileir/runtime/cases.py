@@ -86,11 +86,6 @@ class Case:
         except (OSError, ValueError, KeyError) as error:
             raise LaunchError(f"cannot load case {path}: {error}") from error
 
-    @property
-    def has_data(self) -> bool:
-        """Whether arguments and expected results come with the case."""
-        return bool(self._data)
-
     def args(self) -> list[Any]:
         """Fresh arguments, in the order of the kernel's parameters: arrays and NumPy scalars."""
         buffers: dict[int, np.ndarray] = {}

@@ -47,10 +47,6 @@ def keyword(op: Op, name: str, default: str = "") -> str:
     return match[1]
 
 
-def optional_keyword(op: Op, name: str) -> str | None:
-    return keyword(op, name) or None
-
-
 def flag(op: Op, name: str) -> bool:
     """Whether a unit attribute is present."""
     return name in op.operation.attributes

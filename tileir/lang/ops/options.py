@@ -7,7 +7,7 @@ from tileir.dialects import cuda_tile
 from ..builder import Attributes, Builder
 from ..dtypes import DType, float32
 from ..enums import RoundingMode
-from ..errors import TileTypeError, TileUnsupportedFeatureError
+from ..errors import TileTypeError
 from .common import constant_bool, enum_member
 
 #: The rounding modes of IEEE 754.
@@ -82,8 +82,3 @@ def signedness(builder: Builder, dtype: DType):
     """`signed` or `unsigned`, which operations on integers say since their types do not."""
     signed = cuda_tile.Signedness.Signed if dtype.signed else cuda_tile.Signedness.Unsigned
     return builder.types.enum(signed)
-
-
-def require_version(what: str, version: str) -> TileUnsupportedFeatureError:
-    """The error for what a version of Tile IR lacks."""
-    return TileUnsupportedFeatureError(f"{what} needs Tile IR {version}")

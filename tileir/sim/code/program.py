@@ -205,12 +205,6 @@ class Code:
             return "param", self.parameter_offsets[target.name, id(target)]
         return "local", target.address
 
-    def function_at(self, address: int) -> Function | None:
-        """The function whose address was taken."""
-        number, rest = divmod(address - CODE_WINDOW, 16)
-        functions = list(self.module.functions.values())
-        return functions[number] if rest == 0 and 0 <= number < len(functions) else None
-
 
 class SharedLayout:
     """Shared variables in the order of their first use; `extern` ones begin behind all others."""

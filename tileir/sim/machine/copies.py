@@ -127,11 +127,6 @@ class Copies:
         if self._launch.watch:
             self._launch.watch.group_waited("cp.async", allowed, False, site, w.warps, lanes)
 
-    def pending_of(self, thread: int) -> list[ThreadCopy]:
-        """Copies of a thread that are under way."""
-        self._forget_done()
-        return [c for c in self._open if bool((c.left & (c.threads == thread)).any())]
-
     def complete(self, chosen: Any) -> None:
         """Completes the lanes `chosen(copy)` of every copy under way, oldest first."""
         launch = self._launch
