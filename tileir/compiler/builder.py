@@ -69,6 +69,8 @@ class Builder:
         attributes: Attributes | None = None,
         regions: int = 0,
     ) -> Operation:
+        """A new operation at the insertion point, with so many empty `regions`; nothing verifies
+        it yet."""
         self.count += 1
         return Operation.create(
             name,
@@ -158,13 +160,14 @@ class Builder:
         if is_tile_type(type):
             shaped = ShapedType(type)
             attribute: Attribute = DenseElementsAttr.get_splat(
-                type, self.number(value, shaped.element_type)
+                type, self.number_attr(value, shaped.element_type)
             )
         else:
-            attribute = self.number(value, type)
+            attribute = self.number_attr(value, type)
         return self.op("arith.constant", [], type, {"value": attribute})
 
-    def number(self, value: int | float | bool, type: Type) -> Attribute:
+    def number_attr(self, value: int | float | bool, type: Type) -> Attribute:
+        """A scalar as an attribute; integers wrap around to the width of their type."""
         if isinstance(type, FloatType):
             return FloatAttr.get(type, float(value), loc=self.location)
         value = int(value)
@@ -193,7 +196,7 @@ class Builder:
         return self.op("arith.muli", [a, b], a.type)
 
     def divided(self, value: Value, by: Value) -> tuple[Value, Value]:
-        """Quotient and rest, unsigned."""
+        """Quotient and remainder, unsigned."""
         operands = [value, by]
         return (
             self.op("arith.divui", operands, value.type),

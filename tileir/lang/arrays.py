@@ -49,6 +49,7 @@ class Array(RuntimeValue):
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self.shape)
 
     def __getitem__(self, index: Any) -> Any:
@@ -125,6 +126,7 @@ def _words(
 
 
 def assume_divisible(builder: Builder, value: Value, divisor: int) -> Value:
+    """`value`, known to be a multiple of `divisor`."""
     if divisor == 1:
         return value
     attribute = builder.types.made(("div_by", divisor), DivBy(divisor).attribute)

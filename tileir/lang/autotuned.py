@@ -47,10 +47,12 @@ class Config:
 
     @property
     def constants(self) -> dict[str, Any]:
+        """Values of the kernel's constant parameters, by name."""
         return {name: value for name, value in self._values.items() if name not in _HINTS}
 
     @property
     def hints(self) -> dict[str, Any]:
+        """The hints that it gives, by name."""
         return {name: value for name, value in self._values.items() if name in _HINTS}
 
     def __repr__(self) -> str:

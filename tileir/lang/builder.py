@@ -159,6 +159,7 @@ class Builder:
         return before
 
     def leave(self, before: tuple[Block, InsertionPoint]) -> None:
+        """Goes back to the place that `enter` or `enter_at` returned."""
         self.block, self._point = before
 
 

@@ -37,10 +37,12 @@ class CallingConvention:
 
     @staticmethod
     def cutile_python_v1() -> CallingConvention:
+        """Version 1 of cuTile's, called `t1` in mangled names."""
         return CallingConvention("t1")
 
     @staticmethod
     def cutile_python_v2() -> CallingConvention:
+        """Version 2 of cuTile's, called `t2` in mangled names."""
         return CallingConvention("t2")
 
 
@@ -162,12 +164,15 @@ class KernelSignature:
 
     @property
     def signature(self) -> Signature:
+        """What is known of the parameters, without a name for the entry."""
         return Signature(self.parameters)
 
     def with_symbol(self, symbol: str | None) -> KernelSignature:
+        """The same signature for an entry of another name; None: a name that follows from it."""
         return replace(self, symbol=symbol)
 
     def with_mangled_symbol(self, function_name: str) -> KernelSignature:
+        """The same signature with the name that cuTile gives to the entry of a function."""
         return self.with_symbol(mangle_kernel_name(function_name, self))
 
     @staticmethod

@@ -79,14 +79,17 @@ class DType:
 
     @property
     def element(self) -> str:
+        """Its name in the IR, where integers have no sign: `i8` for `uint8`."""
         return f"i{self.bitwidth}" if self.is_integer else self.ir
 
     @property
     def is_bool(self) -> bool:
+        """Booleans only."""
         return self.category is Category.BOOLEAN
 
     @property
     def is_integer(self) -> bool:
+        """Integers, not booleans."""
         return self.category is Category.INTEGER
 
     @property
@@ -126,8 +129,9 @@ def _float(name: str, ir: str, bitwidth: int, exponent: int, mantissa: int) -> D
 
 
 def _storage(
-    name: str, ir: str, bitwidth: int, exponent: int, mantissa: int, *, signed=True, since=0
-) -> DType:
+    name: str, ir: str, bitwidth: int, exponent: int, mantissa: int, *, signed: bool = True,
+    since: int = 0,
+) -> DType:  # fmt: skip
     return DType(name, ir, Category.STORAGE, bitwidth, signed, exponent, mantissa, since)
 
 

@@ -87,6 +87,7 @@ class Frame:
         return self._location
 
     def place(self) -> SourceRange:
+        """Where in the source it is."""
         return self.source.place(self.node)
 
     def calls(self) -> tuple[SourceRange, ...]:

@@ -58,7 +58,9 @@ class Interpreter:
                 return signal
         return None
 
-    def call(self, function: Any, args: tuple[Any, ...] = (), kwargs: dict | None = None) -> Any:
+    def call(
+        self, function: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         """Calls anything that can be called in a kernel."""
         return calls.call(self, function, args, kwargs or {})
 
@@ -69,6 +71,7 @@ class Interpreter:
         return before
 
     def leave(self, before: Frame) -> None:
+        """Makes the frame current that `enter` returned."""
         self.frame = self.builder.frame = before
 
     def unsupported(self, node: ast.AST) -> TileSyntaxError:

@@ -90,6 +90,7 @@ class Nested:
     at_entry: set[Key] = field(default_factory=set)
 
     def accesses(self) -> Iterator[Access]:
+        """The accesses in all its regions, in order."""
         for region in self.regions:
             yield from all_accesses(region)
 

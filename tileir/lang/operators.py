@@ -112,6 +112,7 @@ _PLAIN = frozenset({int, float, bool, str, Tile, tuple, type(None)})
 def apply_binary(
     self: Interpreter, node: ast.AST, operation: type[ast.operator], left: Any, right: Any
 ) -> Any:
+    """What a binary operator gives; `node` is where errors are."""
     function, method = BINARY[operation]
     if type(left) not in _PLAIN or type(right) not in _PLAIN:
         own = _own_operator(left, right, method)

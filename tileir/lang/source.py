@@ -22,6 +22,7 @@ class FunctionSource:
 
     @cached_property
     def facts(self) -> FunctionFacts:
+        """What its syntax says of its names."""
         return analyse(self.node)
 
     @cached_property
@@ -34,6 +35,7 @@ class FunctionSource:
 
     @cached_property
     def parameters(self) -> list[str]:
+        """The names of its parameters, in order."""
         return parameter_names(self.node)
 
     @cached_property

@@ -45,6 +45,7 @@ class Tile(RuntimeValue):
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self.shape)
 
     def item(self) -> Tile:

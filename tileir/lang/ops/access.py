@@ -106,10 +106,12 @@ def ordering(
 
 
 def acquires(order: MemoryOrder) -> bool:
+    """Whether what follows an access of this order stays behind it."""
     return order in (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
 
 
 def releases(order: MemoryOrder) -> bool:
+    """Whether what precedes an access of this order stays before it."""
     return order in (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 
 
@@ -298,6 +300,7 @@ def value_argument(value: Any, dtype: DType, shape: Shape, name: str) -> Tile:
 
 
 def both_masks(first: Tile | None, second: Tile | None) -> Tile | None:
+    """Where both masks are true; None stands for a mask that is true everywhere."""
     from .bitwise import bitwise_and
 
     if first is None or second is None:

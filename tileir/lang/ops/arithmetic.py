@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tileir.dialects import cuda_tile
+from tileir.ir import Attribute
 
 from ..builder import Attributes, Builder, current_builder
 from ..calls import replaces
@@ -176,7 +177,7 @@ def cdiv(x: Operand, y: Operand, /) -> Any:
     return _divi(builder, left, right, dtype, {"rounding": _rounding(builder, "PositiveInf")})
 
 
-def _rounding(builder: Builder, name: str):
+def _rounding(builder: Builder, name: str) -> Attribute:
     return builder.types.enum(cuda_tile.RoundingMode[name])
 
 

@@ -55,6 +55,7 @@ def constant_ints(value: Any, name: str) -> tuple[int, ...]:
 
 
 def constant_bool(value: Any, name: str) -> bool:
+    """A boolean known at compile time; `name` is the argument's, for errors."""
     if isinstance(value, bool):
         return value
     raise TileTypeError(f"'{name}' must be True or False at compile time, got {describe(value)}")
@@ -135,6 +136,7 @@ def as_tile(value: Any, name: str) -> Tile:
 
 
 def not_a_tile(value: Any, name: str) -> TileTypeError:
+    """The error for an argument that is neither a tile nor a number."""
     remedy = None
     if hasattr(value, "names") and hasattr(value, "ndim"):
         remedy = "load a tile of the array first: ct.load(array, index, shape)"
@@ -148,10 +150,12 @@ def not_a_tile(value: Any, name: str) -> TileTypeError:
 
 
 def dtype_of_operand(value: Operand) -> DType:
+    """The dtype of a tile, or that which a number has by default."""
     return value.dtype if isinstance(value, Tile) else default_dtype(value)
 
 
 def shape_of_operand(value: Operand) -> Shape:
+    """The shape of a tile; numbers have none."""
     return value.shape if isinstance(value, Tile) else ()
 
 

@@ -162,6 +162,7 @@ class RawArrayMemory(RuntimeValue):
 
     @property
     def dtype(self) -> DType:
+        """The type of the elements."""
         return self.array.dtype
 
     def load_offset(

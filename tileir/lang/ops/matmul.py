@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tileir.dialects.cuda_tile import Signedness
+from tileir.ir import Attribute
 
 from ..builder import Attributes, Builder, current_builder
 from ..constants import constant
@@ -138,7 +139,7 @@ def _multiply(x: Tile, y: Tile, acc: Tile, fast: bool) -> Tile:
 
 
 def _signs(builder: Builder, x: Tile, y: Tile) -> Attributes:
-    def sign(tile: Tile):
+    def sign(tile: Tile) -> Attribute:
         return builder.types.enum(Signedness.Signed if tile.dtype.signed else Signedness.Unsigned)
 
     return {"signedness_lhs": sign(x), "signedness_rhs": sign(y)}

@@ -61,10 +61,12 @@ class TiledView(RuntimeValue):
 
     @property
     def dtype(self) -> DType:
+        """The type of the elements."""
         return self.array.dtype
 
     @property
     def traversal_steps(self) -> Shape:
+        """Elements between neighbouring tiles along each axis."""
         return self.steps
 
     def num_tiles(self, axis: Any) -> int | Tile:

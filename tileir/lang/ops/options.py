@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tileir.dialects import cuda_tile
+from tileir.ir import Attribute
 
 from ..builder import Attributes, Builder
 from ..dtypes import DType, float32
@@ -26,7 +27,7 @@ ROUNDING = {
 }
 
 
-def unit(builder: Builder):
+def unit(builder: Builder) -> Attribute:
     """The attribute of a flag that is set."""
     return builder.types.attribute("unit")
 
@@ -78,7 +79,7 @@ def nan_attributes(builder: Builder, what: str, dtype: DType, propagate_nan: boo
     return {"propagate_nan": unit(builder)}
 
 
-def signedness(builder: Builder, dtype: DType):
+def signedness(builder: Builder, dtype: DType) -> Attribute:
     """`signed` or `unsigned`, which operations on integers say since their types do not."""
     signed = cuda_tile.Signedness.Signed if dtype.signed else cuda_tile.Signedness.Unsigned
     return builder.types.enum(signed)
