@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -72,8 +73,10 @@ def test_mlir_bytecode_on_which_the_reader_aborts(position: int, bits: int) -> N
 def test_mlir_bytecode_on_which_the_reader_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     data = to_bytecode(tileir.parse(VADD))
     tileir.parse(data)
-    monkeypatch.setattr(worker, "_CHECK_SECONDS", 0)
-    monkeypatch.setattr(worker, "_CHECK_BYTES_PER_SECOND", 1e9)
+    process = worker.shared_worker()._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(worker, "_CHECK_SECONDS", 0.1)
     with pytest.raises(ParseError, match="malformed MLIR bytecode"):
         tileir.parse(data)
 
