@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import (
     EXTENSIONS,
+    block_of,
     bool_list,
-    defining_block,
     defining_op,
     has_flag,
     is_zero,
@@ -31,7 +31,7 @@ from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import LINE_BYTES, operand_buffer, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.dialects.diagnostics import emit_explanation
-from tileir.ir import Block, InsertionPoint, Operation, OpView, Value
+from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -105,7 +105,7 @@ class _Rounds:
         factors = [_unextended(factor) for factor in op.operation.operands]
         sizes = [splat_integer(defining_op(factor)) for factor in factors]
         counts = body.arguments[0] in factors and self.depth in sizes
-        return counts and all(_block_of(operand) != body for operand in others)
+        return counts and all(block_of(operand) != body for operand in others)
 
     def suit(self, plan: Plan) -> bool:
         """Whether the producer is going to fetch both operands, and enough new rounds fit."""
@@ -189,11 +189,6 @@ def _only_adds_up(product: tile_gpu.DotOp, loop: Operation) -> bool:
 def _start_operand(dim: int) -> int:
     """The operand of a load that says where its tile starts along `dim`: the first is the base."""
     return 1 + dim
-
-
-def _block_of(value: Value) -> Block:
-    op = defining_op(value)
-    return defining_block(value) if op is None else op.operation.block
 
 
 def _unextended(value: Value) -> Value:

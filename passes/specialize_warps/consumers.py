@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import int_attr, parent_of
+from tileir.compiler.ir_util import ancestor_in, int_attr
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, Operation, OpView, Region, Value
 from tileir.passes.specialize_warps.ping_pong import PingPong
@@ -193,13 +193,8 @@ def zero_unfetched(plan: Plan, consumers: Block) -> None:
 
 def _users_in_order(ring: Ring) -> list[Operation]:
     """The operations of the ring's block that hold a use, in order."""
-    holders = set()
-    for fetch in ring.fetches:
-        for user in fetch.load.users:
-            op = user.operation
-            while op.block != ring.block:
-                op = parent_of(op)
-            holders.add(op)
+    users = [user for fetch in ring.fetches for user in fetch.load.users]
+    holders = {ancestor_in(user, ring.block) for user in users}
     return [op.operation for op in ring.block if op.operation in holders]
 
 

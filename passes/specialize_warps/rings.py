@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import ancestors, has_flag, parent_of
+from tileir.compiler.ir_util import ancestor_in, ancestors, has_flag
 from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
@@ -119,7 +119,7 @@ def find_rings(
         box = _box(load, 1 if shared is None else 2)
         if not load.suits_tensor_access or box is None or has_flag(load.load, "ordered"):
             continue
-        first = _ancestor_in(users[0].operation, load.to_shared.operation.block)
+        first = ancestor_in(users[0], load.to_shared.operation.block)
         key = (load.to_shared.operation.block, first)
         in_flight = may_fly and any(has_flag(user, "in_flight") for user in users)
         same_block = all(user.operation.block == key[0] for user in users)
@@ -159,13 +159,6 @@ def _box(load: OperandLoad, parts: int) -> BufferInfo | None:
     shape[buffer.order[-1]] = buffer.panel
     shape[buffer.order[0]] = min(rows, LARGEST_BOX)
     return replace(buffer, shape=tuple(shape))
-
-
-def _ancestor_in(op: Operation, block: Block) -> Operation:
-    """The operation of `block` that is `op` or holds it."""
-    while op.block != block:
-        op = parent_of(op)
-    return op
 
 
 def rings_inside(op: OpView, rings: Iterable[Ring]) -> list[Ring]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import ancestors, defining_block, defining_op, parent_of, with_branches
+from tileir.compiler.ir_util import (
+    ancestor_in,
+    ancestors,
+    defining_block,
+    defining_op,
+    parent_of,
+    with_branches,
+)
 from tileir.ir import Block, Operation, Value
 from tileir.passes.specialize_warps.plan import Plan
 
@@ -37,10 +44,7 @@ class TileLoop:
     @property
     def guard(self) -> Operation:
         """The operation of the body that is `rounds` or holds it."""
-        op = self.rounds
-        while op.block != self.body:
-            op = parent_of(op)
-        return op
+        return ancestor_in(self.rounds, self.body)
 
     def defines(self, value: Value) -> bool:
         """Whether `value` is computed inside the loop over tiles."""

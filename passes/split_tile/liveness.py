@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from tileir.compiler.ir_util import defining_op
 from tileir.ir import Block, OpView, Value
-from tileir.passes.split_tile.operations import blocks_within, captured
+from tileir.passes.split_tile.operations import captured
+from tileir.passes.walk import blocks_of
 
 #: Results that are their operand under another shape.
 _SAME_REGISTERS = {f"cuda_tile.{name}" for name in ("assume", "broadcast", "permute", "reshape")}
@@ -29,7 +30,7 @@ def live_words(block: Block, words: Mapping[Value, int]) -> int:
             dying[position] = dying.get(position, 0) + _words_of(value, words)
     most = live
     for position, op in enumerate(ops):
-        inside = max((live_words(inner, words) for inner in blocks_within(op)), default=0)
+        inside = max((live_words(inner, words) for inner in blocks_of(op)), default=0)
         most = max(most, live + inside)
         live -= dying.get(position, 0)
         live += sum(_words_of(r, words) for r in op.operation.results if r in last_use)

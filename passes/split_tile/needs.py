@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import block_of, defining_op
 from tileir.dialects.cuda_tile import TileType
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
@@ -17,15 +17,14 @@ from tileir.passes.split_tile.operations import (
     LOADS,
     PRODUCTS,
     STORES,
-    blocks_within,
     captured,
-    defining_block,
     origin,
     parent_op,
     short,
     walk_block,
 )
 from tileir.passes.split_tile.scope import Scope
+from tileir.passes.walk import blocks_of
 
 _BOUNDS_OF_FOR = 3
 #: The operand of a matrix product that it adds to.
@@ -113,7 +112,7 @@ class Needs:
         for value in list(op.operation.operands)[:count]:
             self._require(value, WHOLE, op, WHOLE)
         if name in ("for", "loop"):
-            for block in blocks_within(op):
+            for block in blocks_of(op):
                 for jump in (*terminators(block, "cuda_tile.continue"), *_breaks(block)):
                     self._enliven(jump)
 
@@ -152,7 +151,7 @@ class Needs:
         self._require(value, WHOLE, origin(value), form)
 
     def _visit_argument(self, value: Value, form: Form) -> None:
-        block, op = defining_block(value), origin(value)
+        block, op = block_of(value), origin(value)
         name = short(op)
         index = list(block.arguments).index(value) - (1 if name == "for" else 0)
         if name in ("for", "loop") and index >= 0:
@@ -168,7 +167,7 @@ class Needs:
 
     def _visit_leaving(self, op: OpView, index: int, form: Form) -> None:
         self._enliven(op)
-        for block in blocks_within(op):
+        for block in blocks_of(op):
             if short(op) == "for":
                 self._visit_carried(op, block, index, form)
                 continue

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import block_of, defining_op
 from tileir.ir import Block, OpView, Value
+from tileir.passes.walk import blocks_of
 
 _PREFIX = "cuda_tile."
 
@@ -55,16 +56,11 @@ def may_be_undefined(op: OpView) -> bool:
     return op.operation.name in _GUARDED
 
 
-def blocks_within(op: OpView) -> Iterator[Block]:
-    for region in op.operation.regions:
-        yield from region.blocks
-
-
 def walk_block(block: Block) -> Iterator[OpView]:
     """The operations of a block, each before those of its regions."""
     for op in block:
         yield op
-        for inner in blocks_within(op):
+        for inner in blocks_of(op):
             yield from walk_block(inner)
 
 
@@ -73,16 +69,10 @@ def parent_op(op: OpView) -> OpView | None:
     return None if parent is None else parent.opview
 
 
-def defining_block(value: Value) -> Block:
-    """The block whose operation or argument a value is."""
-    owner = value.owner
-    return owner if isinstance(owner, Block) else owner.operation.block
-
-
 def origin(value: Value) -> OpView:
     """The operation that gives a value, or whose region it is an argument of."""
     op = defining_op(value)
-    return defining_block(value).owner if op is None else op
+    return block_of(value).owner if op is None else op
 
 
 def encloses(block: Block, inner: Block) -> bool:
@@ -102,7 +92,7 @@ def _has_parent(block: Block) -> bool:
 def captured(op: OpView) -> list[Value]:
     """Values from outside that the regions of an operation use."""
     found: list[Value] = []
-    for block in blocks_within(op):
+    for block in blocks_of(op):
         for inner in walk_block(block):
             for operand in inner.operation.operands:
                 if not _defined_within(operand, op) and operand not in found:
@@ -111,4 +101,4 @@ def captured(op: OpView) -> list[Value]:
 
 
 def _defined_within(value: Value, op: OpView) -> bool:
-    return any(encloses(block, defining_block(value)) for block in blocks_within(op))
+    return any(encloses(block, block_of(value)) for block in blocks_of(op))

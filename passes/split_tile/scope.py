@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import block_of, defining_op
 from tileir.dialects.cuda_tile import TileType
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.split_tile.forms import shape_of
@@ -20,15 +20,14 @@ from tileir.passes.split_tile.operations import (
     STORES,
     TERMINATORS,
     UNREPEATABLE,
-    blocks_within,
     captured,
-    defining_block,
     encloses,
     is_pure,
     may_be_undefined,
     parent_op,
     walk_block,
 )
+from tileir.passes.walk import blocks_of
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,14 @@ class Scope:
 
     def is_given(self, value: Value) -> bool:
         """Whether `value` is there before the loop over slices starts."""
-        op, block = defining_op(value), defining_block(value)
+        op, block = defining_op(value), block_of(value)
         if block == self.block:
             return op is None or op in self.outside
         return not encloses(self.block, block)
 
     def is_invariant(self, value: Value) -> bool:
         """Whether `value` is the same wherever it is used while the block runs once."""
-        where = defining_block(value)
+        where = block_of(value)
         return where == self.block or not encloses(self.block, where)
 
     def operations(self) -> list[OpView]:
@@ -56,7 +55,7 @@ class Scope:
         found: list[OpView] = []
         for op in self.inside:
             found.append(op)
-            for block in blocks_within(op):
+            for block in blocks_of(op):
                 found += walk_block(block)
         return found
 
@@ -128,12 +127,12 @@ def _stores_tile(store: OpView) -> bool:
 
 
 def _with_nested(op: OpView) -> list[OpView]:
-    return [op, *(each for block in blocks_within(op) for each in walk_block(block))]
+    return [op, *(each for block in blocks_of(op) for each in walk_block(block))]
 
 
 def leaves(op: OpView) -> OpView | None:
     """The jump by which control may leave the block that `op` stands in, if there is one."""
-    for block in blocks_within(op):
+    for block in blocks_of(op):
         for inner in walk_block(block):
             if inner.operation.name not in TERMINATORS or _target_is_within(inner, op):
                 continue

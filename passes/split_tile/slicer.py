@@ -17,12 +17,12 @@ from tileir.passes.split_tile.operations import (
     LOADS,
     STORES,
     TERMINATORS,
-    blocks_within,
     captured,
     short,
     walk_block,
 )
 from tileir.passes.split_tile.plan import Plan
+from tileir.passes.walk import blocks_of
 
 #: A carried value or a result of control flow, in one of its forms.
 Slot = tuple[int, Form]
@@ -186,7 +186,7 @@ class Slicer:
     def map_captured(self, op: OpView, new: Operation) -> None:
         """Makes the regions of a copy of `op` use what the values from outside became."""
         changed = {v: self.get(v, WHOLE) for v in captured(op)}
-        for block in blocks_within(new.opview) if changed else ():
+        for block in blocks_of(new.opview) if changed else ():
             for inner in walk_block(block):
                 for i, operand in enumerate(inner.operation.operands):
                     if operand in changed:

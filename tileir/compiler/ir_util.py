@@ -48,6 +48,12 @@ def defining_block(argument: Value) -> Block:
     return owner
 
 
+def block_of(value: Value) -> Block:
+    """The block whose operation or argument a value is."""
+    owner = value.owner
+    return owner if isinstance(owner, Block) else owner.operation.block
+
+
 def parent_of(op: OpView | Operation) -> Operation:
     """The operation around `op`, which is no module."""
     parent = op.operation.parent
@@ -61,6 +67,14 @@ def ancestors(op: OpView | Operation) -> Iterator[Operation]:
     while parent is not None:
         yield parent.operation
         parent = parent.operation.parent
+
+
+def ancestor_in(op: OpView | Operation, block: Block) -> Operation:
+    """The operation of `block` that is `op` or holds it."""
+    found = op.operation
+    while found.block != block:
+        found = parent_of(found)
+    return found
 
 
 def with_branches(op: OpView | Operation) -> Operation:
