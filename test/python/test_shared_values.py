@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tileir
-from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import Options, passes_of
+from tileir.compiler.run_passes import run_passes
 
 MATMUL = (Path(__file__).resolve().parents[2] / "examples" / "matmul.mlir").read_text()
 DOUBLINGS = 30

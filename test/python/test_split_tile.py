@@ -20,7 +20,7 @@ from split_tile_generator import Kernel
 
 import tileir
 from tileir import interp
-from tileir.compiler.passes import run_passes
+from tileir.compiler.run_passes import run_passes
 from tileir.dialects.diagnostics import RemarkCollector
 
 CLEANED = ["canonicalize", "cse"]

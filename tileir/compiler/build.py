@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from tileir import logging, trace
 from tileir.compiler.mlir_bytecode import copy, to_bytecode
 from tileir.compiler.output import Output
-from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
+from tileir.compiler.run_passes import run_passes
 from tileir.dialects.diagnostics import RemarkCollector
 from tileir.entries import entries
 from tileir.garbage import collector_pause

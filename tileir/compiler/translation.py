@@ -7,8 +7,8 @@ from typing import Any
 
 from tileir import trace
 from tileir.compiler.mlir_bytecode import to_bytecode
-from tileir.compiler.passes import run_passes
 from tileir.compiler.pipeline import MLIR_STAGES, Options, passes_of
+from tileir.compiler.run_passes import run_passes
 from tileir.compiler.target import Target
 from tileir.compiler.worker import shared_worker
 from tileir.errors import TileError
