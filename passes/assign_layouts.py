@@ -148,6 +148,8 @@ class _Assignment:
         elif name == "tile_gpu.dot_wait":
             for operand, result in zip(operands, results, strict=True):
                 self._union([operand, result])
+        elif name == "tile_gpu.insert":
+            self._union([operands[1], *results])
         elif name == "scf.for":
             body = op.operation.regions[0].blocks[0]
             yielded = list(body)[-1].operation.operands

@@ -17,7 +17,7 @@ from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.pointers import pointer_to
 from tileir.passes.convert_tile_gpu.scratch import shared_by_all
 from tileir.passes.convert_tile_gpu.tensors import TensorAccess
-from tileir.passes.convert_tile_gpu.vectors import both, memory_qualifier
+from tileir.passes.convert_tile_gpu.vectors import PTX_SCOPES, both, memory_qualifier
 
 AtomicOp = tile_gpu.AtomicRMWOp | tile_gpu.AtomicCASOp
 
@@ -27,9 +27,17 @@ _UPDATES = {
     "max": "max.s", "min": "min.s", "umax": "max.u", "umin": "min.u",
 }  # fmt: skip
 _FLOAT_SUMS = {"f16": "add.noftz.f16", "bf16": "add.noftz.bf16", "f32": "add.f32", "f64": "add.f64"}
-#: First architecture that adds bf16 to memory; before, LLVM makes a loop of it.
+#: First architecture that adds bf16 to memory.
 _BF16_CAPABILITY = 90
-_LLVM_ADDF = 11
+#: Before, in a loop. The sum of two bf16 is rounded once more where it is an f32, which changes
+#: nothing: that has more than twice as many bits. Labels are local to the braces.
+_ADD_BF16 = (
+    "{{ .reg .pred differs; .reg .b16 zero, seen, new; .reg .f32 sum, more; "
+    "mov.b16 zero, 0; mov.b32 more, {{zero, $2}}; ld.relaxed.{scope}.global.b16 $0, [$1]; "
+    "AGAIN: mov.b16 seen, $0; mov.b32 sum, {{zero, seen}}; add.rn.f32 sum, sum, more; "
+    "cvt.rn.bf16.f32 new, sum; atom.relaxed.{scope}.global.cas.b16 $0, [$1], seen, new; "
+    "setp.ne.s16 differs, $0, seen; @differs bra AGAIN; }}"
+)
 #: The ordering of updates whose result nobody asks for.
 _WITHOUT_RESULT = "relaxed"
 _ORDERINGS = {"relaxed": 2, "acquire": 4, "release": 5, "acq_rel": 6}
@@ -93,15 +101,11 @@ def _add_bf16(ctx: Lowering, op: OpView, address: Value, value: Value) -> Value:
             b.create("llvm.fence", attributes=attributes)
 
     fence("release")
-    attributes = {
-        "bin_op": b.i64_attr(_LLVM_ADDF),
-        "ordering": b.i64_attr(_ORDERINGS["relaxed"]),
-        "syncscope": scope,
-    }
-    operands = [pointer_to(ctx, address), value]
-    old = b.op("llvm.atomicrmw", operands, value.type, attributes)
+    text = _ADD_BF16.format(scope=PTX_SCOPES[keyword(op, "scope")])
+    operands = [address, ctx.bitcast(value, b.i16)]
+    old = ctx.asm(text, "=&h,l,h,~{memory}", operands, b.i16, True).results[0]
     fence("acquire")
-    return old
+    return ctx.bitcast(old, value.type)
 
 
 Apply = Callable[[Value, Value, Value | None], Value]

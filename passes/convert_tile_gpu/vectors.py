@@ -171,14 +171,14 @@ def both(ctx: Lowering, a: Value | None, b: Value | None) -> Value | None:
 
 # ---- strong accesses ----------------------------------------------------------------------------
 
-_SCOPES = {"block": "cta", "device": "gpu", "system": "sys"}
+PTX_SCOPES = {"block": "cta", "device": "gpu", "system": "sys"}
 
 
 def memory_qualifier(op: OpView, default: str = "weak") -> str:
     """`.acquire.gpu` and its kin; empty for weak accesses. `default`: the ordering of operations
     that have none."""
     ordering = keyword(op, "ordering", default)
-    return "" if ordering == "weak" else f".{ordering}.{_SCOPES[keyword(op, 'scope')]}"
+    return "" if ordering == "weak" else f".{ordering}.{PTX_SCOPES[keyword(op, 'scope')]}"
 
 
 def _strong_words(ctx: Lowering, element: str) -> tuple[Words, str, int]:

@@ -219,3 +219,25 @@ module attributes {tile_gpu.target = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+// A tile with a part replaced lies as it did, whatever reads it next.
+
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    // CHECK: gpu.func @replaced
+    gpu.func @replaced(%p: !llvm.ptr<1>, %z: i64, %s: i64, %i: i32) kernel attributes {tile_gpu.num_warps = 1 : i32} {
+      %one = arith.constant 1 : i64
+      %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 4 in_bounds [true, true] : !tile_gpu.tile<8x16xf32>
+      %part = arith.constant dense<7.0> : !tile_gpu.tile<4x16xf32>
+      // CHECK: %[[X:.*]] = tile_gpu.load {{.*}} : !tile_gpu.tile<8x16xf32, #[[L:.*]]>
+      // CHECK: %[[Y:.*]] = tile_gpu.insert %{{.*}}, %[[X]]{{.*}}, !tile_gpu.tile<8x16xf32, #[[L]]>
+      %y = tile_gpu.insert %part, %x[%i, %i] : !tile_gpu.tile<4x16xf32>, !tile_gpu.tile<8x16xf32>
+      // CHECK: tile_gpu.permute
+      %t = tile_gpu.permute %y [1, 0] : !tile_gpu.tile<8x16xf32> -> !tile_gpu.tile<16x8xf32>
+      tile_gpu.store %t, %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 4 in_bounds [true, true] : !tile_gpu.tile<16x8xf32>
+      gpu.return
+    }
+  }
+}

@@ -282,3 +282,15 @@ def test_triton_like():
     np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=1e-5)
     with pytest.raises(tileir.ExecutionError, match=r"softmax.py:18:20: out of bounds"):
         sim.run(text, args=[y, x, 400, 512, np.zeros(1, np.uint8)], grid=5, shared=16)
+
+
+@pytest.mark.parametrize("target", ("sm_80", "sm_90a"))
+def test_updates_of_bf16_touch_nothing_else(target: str) -> None:
+    """Of an array of odd length, too; before sm_90 each is a loop."""
+    text = """cuda_tile.module @m { entry @k(%p: tile<ptr<bf16>>) {
+      %c = constant <bf16: 1.5> : tile<bf16>
+      %old, %t = atomic_rmw_tko acq_rel device %p, addf, %c : tile<ptr<bf16>>, tile<bf16> -> tile<bf16>, token
+      return } }"""
+    total = np.array([0.25], bf16)
+    tileir.run(text, "k", (3, 1, 1), [total], backend="sim", target=target)
+    assert total.tolist() == [4.75]

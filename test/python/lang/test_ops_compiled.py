@@ -100,3 +100,20 @@ def test_stencil_with_offsets() -> None:
     run(smooth, 3, x, out, 48, backend="sim")
     padded = np.pad(x, 1)
     np.testing.assert_array_equal(out, (padded[:-2] + padded[2:]) * np.float32(0.5))
+
+
+def test_a_replaced_part_before_operations_with_layouts_of_their_own() -> None:
+    @ct.kernel
+    def replaced(x, turned, sums, products):
+        t = ct.insert(ct.load(x, (0, 0), (16, 16)), (1, 0), ct.full((8, 16), 2.0, x.dtype))
+        ct.store(turned, (0, 0), ct.transpose(t))
+        ct.store(sums, (0, 0), ct.cumsum(t.astype(ct.float32), 1))
+        ct.store(products, (0, 0), ct.mma(t, t, ct.zeros((16, 16), ct.float32)))
+
+    x = np.arange(256).reshape(16, 16).astype(np.float16) % 7
+    turned, sums, products = np.zeros_like(x), matrix(16, 16), matrix(16, 16)
+    run(replaced, 1, x, turned, sums, products, backend="sim")
+    expected = np.concatenate([x[:8], np.full((8, 16), 2)]).astype(np.float64)
+    np.testing.assert_array_equal(turned, expected.T)
+    np.testing.assert_array_equal(sums, expected.cumsum(1))
+    np.testing.assert_array_equal(products, expected @ expected)

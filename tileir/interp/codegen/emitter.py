@@ -127,7 +127,7 @@ class Emitter:
         self._section = self.block
         self._poisonable = poisonable
         self._slots: dict[ir.Value, Slot] = {}
-        self._names: dict[int, str] = {}
+        self._names: dict[tuple[int, str | None], str] = {}
         self._count = 0
 
     # --- text --------------------------------------------------------------------------------
@@ -197,11 +197,13 @@ class Emitter:
 
     def constant(self, value: Any, name: str | None = None) -> str:
         """A name for a Python object in the generated code; `name` if it is a known helper."""
-        if id(value) not in self._names:
+        # A helper may be known by several names: that of each operation which it computes.
+        key = (id(value), name)
+        if key not in self._names:
             chosen = name or self.fresh("k")
             self.namespace[chosen] = value
-            self._names[id(value)] = chosen
-        return self._names[id(value)]
+            self._names[key] = chosen
+        return self._names[key]
 
     def begin(self, op: Op) -> None:
         """Lines from here on belong to `op`."""
