@@ -338,8 +338,10 @@ def test_updates_of_integers_and_of_floats_in_one_kernel():
     body = """
     %one = constant <i32: 2> : tile<i32>
     %half = constant <f32: 0.25> : tile<f32>
-    %0, %t0 = atomic_rmw_tko relaxed device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
-    %1, %t1 = atomic_rmw_tko relaxed device %q, addf, %half : tile<ptr<f32>>, tile<f32> -> tile<f32>, token"""
+    %0, %t0 = atomic_rmw_tko relaxed device %p, add, %one
+      : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    %1, %t1 = atomic_rmw_tko relaxed device %q, addf, %half
+      : tile<ptr<f32>>, tile<f32> -> tile<f32>, token"""
     run("%p: tile<ptr<i32>>, %q: tile<ptr<f32>>", body, [counts, sums])
     assert (counts.tolist(), sums.tolist()) == ([42], [1.75])
 

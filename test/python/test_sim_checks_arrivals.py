@@ -6,12 +6,15 @@ They are to be reported on every schedule.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from gemm_support import Gemm, Product, compiled
 from sim_checks_support import init, planted, run_text
 
 import tileir
 from tileir.passes.convert_tile_gpu import specialization
+from tileir.passes.convert_tile_gpu.barriers import NamedBarrier
 
 SEEDS = range(6)
 AGAIN = "a thread arrives again at barrier {} of block .* its bar.arrive at PTX line .* counts"
@@ -95,7 +98,8 @@ def test_in_our_own_kernels(monkeypatch):
     product = Product(gemm, 256, 128, 128)
     assert "bar.arrive" in compiled(gemm, "plain").ptx
     product.simulated(compiled(gemm, "plain"))
-    monkeypatch.setattr(specialization, "_START_BARRIER", 0)
+    mixed_up = SimpleNamespace(**{**NamedBarrier.__members__, "START": NamedBarrier.BLOCK})
+    monkeypatch.setattr(specialization, "NamedBarrier", mixed_up)
     with pytest.raises(tileir.ExecutionError, match=AGAIN.format(0)):
         product.simulated(compiled(gemm, "plain"))
 

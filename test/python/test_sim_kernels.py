@@ -289,7 +289,8 @@ def test_updates_of_bf16_touch_nothing_else(target: str) -> None:
     """Of an array of odd length, too; before sm_90 each is a loop."""
     text = """cuda_tile.module @m { entry @k(%p: tile<ptr<bf16>>) {
       %c = constant <bf16: 1.5> : tile<bf16>
-      %old, %t = atomic_rmw_tko acq_rel device %p, addf, %c : tile<ptr<bf16>>, tile<bf16> -> tile<bf16>, token
+      %old, %t = atomic_rmw_tko acq_rel device %p, addf, %c
+        : tile<ptr<bf16>>, tile<bf16> -> tile<bf16>, token
       return } }"""
     total = np.array([0.25], bf16)
     tileir.run(text, "k", (3, 1, 1), [total], backend="sim", target=target)
