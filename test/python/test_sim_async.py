@@ -73,6 +73,18 @@ def test_a_missing_wait_shows():
         assert (y == np.where(there, x, 0xFFFFFFFF)).all()
 
 
+def test_the_end_of_a_block_completes_no_copies_of_others():
+    """Block 0 ends; block 1, which copied in step with it, has not waited and sees nothing."""
+    x, y = np.arange(32, dtype=np.uint32), np.zeros(32, np.uint32)
+    run(f"""{HEAD} .shared .align 16 .b8 s[128]; mov.u32 %v0, s; mad.lo.u32 %v0, %i, 4, %v0;
+        mad.wide.u32 %a, %i, 4, %a; mad.wide.u32 %b, %i, 4, %b;
+        cp.async.ca.shared.global [%v0], [%a], 4; mov.u32 %v1, %ctaid.x; setp.ne.u32 %p, %v1, 0;
+        @%p bra ON; cp.async.wait_all; ret;
+        ON: ld.shared.u32 %v1, [%v0]; st.global.u32 [%b], %v1; ret;""",
+        [x, y], grid=2, checks=False)  # fmt: skip
+    assert (y == 0xFFFFFFFF).all()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_copies_that_arrive_at_an_mbarrier(seed):
     """A warp fetches, another one waits for the mbarrier that its copies arrive at."""

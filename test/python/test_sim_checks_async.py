@@ -179,6 +179,16 @@ def test_blocks_that_end_too_early():
     planted(body, wait("%v1"), "", ends, [X, OUT])
 
 
+def test_blocks_that_share_an_instruction_end_on_their_own():
+    """Blocks 0 and 1 run in step when they copy; block 0 ends while those of block 1 go on."""
+    body = """.shared .align 16 .b32 s[32]; mov.u32 %v0, s; mad.lo.u32 %v1, %i, 4, %v0;
+        mad.wide.u32 %d0, %i, 4, %a; cp.async.ca.shared.global [%v1], [%d0], 4;
+        mov.u32 %v2, %ctaid.x; setp.ne.u32 %p, %v2, 0; @%p bra ON; cp.async.wait_all; ret;
+        ON: %%"""
+    match = r"(?s)block \(1, 0, 0\) ends while this asyn.*thread \(0, 0, 0\) of block \(1, 0, 0\)"
+    planted(body, "cp.async.wait_all;", "", match, [X], grid=2)
+
+
 def test_blocks_of_a_cluster_that_end_too_early():
     body = """.shared .align 8 .b64 m; .shared .b32 s; mov.u32 %v2, %cluster_ctarank;
         st.shared.u32 [s], %v2; barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %v1, s;

@@ -141,7 +141,7 @@ class Exits(Observer):
     def block_finished(self, slot: int, block: tuple[int, int, int], pending: list[Any]) -> None:
         for operation in pending:
             if _needs_shared(operation):
-                self._fail(operation.site, slot, operation.threads)
+                self._fail(operation.site, slot, operation.issuers(slot))
         known = self._known.pop(slot, None)
         self._check_copies(slot, known)
         per_cluster = self._order.knowledge.layout.threads

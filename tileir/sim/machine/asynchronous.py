@@ -31,8 +31,14 @@ class Operation:
         self.slots = slots
         self.has_read = False
 
-    def touches(self, slot: int) -> bool:
-        return slot in self.slots
+    def issuers(self, slot: int) -> Array:
+        """The threads for which it still has to touch the shared memory of a slot."""
+        return self.threads if slot in self.slots else self.threads[:0]
+
+    def leave(self, launch: Launch, slot: int) -> None:
+        """The block in a slot ends: does what is left to do there."""
+        if self in launch.pending:
+            launch.complete(self)
 
     def read(self, launch: Launch) -> None:
         """Reads the sources, unless that is done."""

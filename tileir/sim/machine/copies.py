@@ -38,8 +38,20 @@ class ThreadCopy(Operation):
         self.size = size
         self._source = source  # storage, lanes (indices), bytes
         self._target = target
+        # Blocks that run in step share an instruction, and so an operation, but end on their own.
+        self._slot = target // launch.shared.stride
         self._wanted = wanted
         self.left = np.ones(len(threads), bool)
+
+    def left_in(self, slot: int) -> Array:
+        """The lanes whose copies into the shared memory of a slot are under way."""
+        return self.left & (self._slot == slot)
+
+    def issuers(self, slot: int) -> Array:
+        return self.threads[self.left_in(slot)]
+
+    def leave(self, launch: Launch, slot: int) -> None:
+        launch.copies.complete(lambda copy: copy.left_in(slot))
 
     def complete(self, launch: Launch) -> None:
         self.complete_lanes(launch, self.left)

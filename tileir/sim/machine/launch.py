@@ -149,13 +149,12 @@ class Launch:
             return
         slots = range(first, first + self.cluster_size)
         for slot in slots:
-            pending = [one for one in self.pending if one.touches(slot)]
+            pending = [one for one in self.pending if len(one.issuers(slot))]
             if self.watch:
                 x, y, z = self.blocks[slot].tolist()
                 self.watch.block_finished(slot, (x, y, z), pending)
             for operation in pending:
-                if operation in self.pending:
-                    self.complete(operation)
+                operation.leave(self, slot)
         self._free.append(first)
 
     @property
