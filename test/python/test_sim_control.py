@@ -237,6 +237,37 @@ def test_a_counter_that_gives_up_is_not_waited_for():
         )
 
 
+# Thread 0 looks with an atomic that changes nothing, and tells the block what it saw.
+LOOK = """.reg .b32 %i, %n, %o; .reg .b64 %a, %c; .reg .pred %p, %q; .shared .b32 seen;
+    mov.u32 %i, %tid.x; setp.ne.u32 %p, %i, 0; ld.param.u64 %a, [p0]; mov.u32 %n, 0;
+    SPIN: bar.sync 0; @%p bra MEET; {atomic} st.shared.u32 [seen], %o; {by_one}
+    MEET: bar.sync 0; ld.shared.u32 %o, [seen]; {by_all} ret;"""
+ATOMICS = (
+    "atom.acq_rel.gpu.global.add.u32 %o, [%a], 0;",
+    "atom.acq_rel.gpu.global.cas.b32 %o, [%a], 1, 1;",
+)
+
+
+@pytest.mark.parametrize("atomic", ATOMICS)
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_one_thread_polls_for_its_block_with_atomics(atomic, seed):
+    """Nobody will ever set the flag; who does not see that runs until the clock stops it."""
+    body = LOOK.format(
+        atomic=atomic,
+        by_one="mov.u64 %c, %clock64; setp.gt.u64 %q, %c, 100000; @%q trap;",
+        by_all="setp.eq.u32 %q, %o, 0; @%q bra SPIN;",
+    )
+    match = "(?s)deadlock: no thread can go on.*wait.* for a change of memory at PTX line .*atom"
+    with pytest.raises(tileir.ExecutionError, match=match):
+        run(body, [np.zeros(1, np.uint32)], threads=64, seed=seed)
+
+
+def test_looking_often_is_no_deadlock():
+    """The loop ends on its own, though nothing in memory ever changes."""
+    by_all = "add.u32 %n, %n, 1; setp.lt.u32 %q, %n, 700; @%q bra SPIN;"
+    run(LOOK.format(atomic=ATOMICS[0], by_one="", by_all=by_all), [np.zeros(1, np.uint32)])
+
+
 def test_long_loops_of_atomics_are_no_deadlock():
     x = np.arange(2000, dtype=np.uint32)[::-1].copy()
     best = np.full(1, 5000, np.uint32)

@@ -15,6 +15,7 @@ from .faults import ThreadFault, first_lane
 
 if TYPE_CHECKING:
     from ..ptx.syntax import Instruction
+    from .launch import Launch
 
 
 class Traits:
@@ -72,18 +73,24 @@ def store(w: Cohort, traits: Traits, address: Array, values: tuple[Any, ...], la
     places = locate(w, traits.space, address, size * len(values), lanes)
     if w.launch.watch:
         report(w, "store", traits, places, size * len(values), values)
-    w.launch.version += 1
+    word = np.dtype(f"u{size}")
+    words = [value.view(word) for value in values]
     for place in places:
         check_writeable(w, place)
-        flat, lead = place.storage.typed(values[0].dtype)
+        flat, lead = place.storage.typed(word)
         index = (place.offset - lead) // size
-        if place.active is None:
-            for k, value in enumerate(values):
-                flat[index + k] = value
-            continue
-        index = index[place.active]
-        for k, value in enumerate(values):
-            flat[index + k] = value[place.active] if value.ndim else value
+        if place.active is not None:
+            index = index[place.active]
+        for k, value in enumerate(words):
+            chosen = value[place.active] if place.active is not None and value.ndim else value
+            _put(w.launch, flat, index + k, chosen)
+
+
+def _put(launch: Launch, flat: Array, index: Array, words: Array) -> None:
+    """Stores words; who waits for memory to change need not look at what was there before."""
+    if (flat[index] != words).any():
+        launch.version += 1
+        flat[index] = words
 
 
 def _mask(place: Place) -> Any:

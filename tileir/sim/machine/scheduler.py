@@ -10,6 +10,7 @@ from .cohort import Array, Cohort
 from .deadlock import Waiting, table
 from .faults import ThreadFault
 from .policy import policy_of
+from .visits import Visits
 
 if TYPE_CHECKING:
     from .launch import Launch
@@ -35,6 +36,7 @@ class Scheduler:
         self.early: dict[Any, Cohort] = {}
         self._fruitless = 0
         self._version = -1
+        self._visits = Visits(launch)
 
     def run(self) -> None:
         while True:
@@ -86,10 +88,10 @@ class Scheduler:
         """Before block `pc` reads memory that others may write: whether to go on.
 
         A cohort that has read with the same operands before and finds memory unchanged waits
-        instead: it would spin.
+        instead: it would spin. So do lanes that are back in the same state, as another cohort.
         """
         seen = self._launch.version, *(np.asarray(x).tobytes() for x in operands)
-        if cohort.polls.get(pc) == seen:
+        if self._visits.repeats(cohort, pc) or cohort.polls.get(pc) == seen:
             cohort.pc = pc
             self._version = self._launch.version
             self.polling.append(cohort)
@@ -152,6 +154,7 @@ class Scheduler:
             return True
         if self.polling and self._fruitless < _FRUITLESS:
             fruitless = self._fruitless + 1
+            self._visits.clear()
             for cohort in self.polling:
                 cohort.polls.clear()
             self._wake_pollers()
