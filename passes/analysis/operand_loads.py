@@ -18,6 +18,12 @@ _SMALLEST_COPY = 4
 #: Tensor memory accesses want addresses and strides that are multiples of this.
 _TENSOR_ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "llvm.ptrtoint")
+#: Operations that write, or wait for what other grids have written.
+_WRITES = (
+    "tile_gpu.store", "tile_gpu.scatter", "tile_gpu.tma_store", "nvvm.griddepcontrol",
+    "tile_gpu.atomic_red", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas",
+)  # fmt: skip
+_READS = ("tile_gpu.load", "tile_gpu.gather")
 
 
 @dataclass(frozen=True)
@@ -88,14 +94,25 @@ def _can_be_copied(load: tile_gpu.LoadOp) -> bool:
 
 
 def loads_of_rounds(loop: OpView) -> list[OperandLoad]:
-    """The loads of the loop's own body that can be done for any round ahead of time."""
+    """The loads of the loop's own body that can be done for any round ahead of time: each round's
+    place follows from its number, and no round before it may write what it reads. (Before the
+    loop, the block meets before the first of them.)"""
     body = loop.operation.regions[0].blocks[0]
+    sees_news = _brings_news(loop)
     return [
         load
         for load in operand_loads(loop)
         if load.load.operation.block == body
+        and not (sees_news and load.load.ordered)
         and all(_depends_on_counter_only(o, body) for o in load.load.operation.operands)
     ]
+
+
+def _brings_news(loop: OpView) -> bool:
+    """Whether a round writes to memory, or acquires what others have written."""
+    reads = ops_named(loop, *_READS)
+    acquires = any(keyword(op, "ordering", "weak") == "acquire" for op in reads)
+    return acquires or bool(ops_named(loop, *_WRITES))
 
 
 def _depends_on_counter_only(value: Value, body: Block) -> bool:

@@ -33,6 +33,9 @@ from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
 #: the number of warpgroups: what a thread has, less what else it needs.
 _PROMOTED_REGISTERS = {1: 208, 2: 200, 3: 144}
 
+#: wgmma of signed and unsigned integers (PTX ISA, wgmma.mma_async).
+_MIXED_SIGNS_PTX_VERSION = 84
+
 
 @dataclass(frozen=True)
 class _Part:
@@ -69,6 +72,8 @@ class WarpgroupProduct:
         sizes = m // grid.rows, n // grid.columns
         self.elements = [operand_of(op, i).element for i in (0, 1)]
         self.unsigned = [has_flag(op, f"{side}_unsigned") for side in ("lhs", "rhs")]
+        if self.elements[0] == "i8" and self.unsigned[0] != self.unsigned[1]:
+            ctx.need_ptx(_MIXED_SIGNS_PTX_VERSION)
         self.depth, self.step = operand_of(op, 0).shape[1], depth_of(self.elements[0])
         row, column = place_in_grid(ctx, grid)
         self.left: _Descriptor | _Registers

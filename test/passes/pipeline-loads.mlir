@@ -84,3 +84,49 @@ module attributes {tile_gpu.target = "sm_80"} {
     }
   }
 }
+
+// -----
+
+// A load that may see a write is copied ahead of its round if no round before it writes.
+
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    // CHECK-LABEL: gpu.func @seen
+    // CHECK-NOT: async_load
+    // CHECK: scf.for
+    // CHECK: tile_gpu.load {{.*}} ordered
+    // CHECK: tile_gpu.store
+    gpu.func @seen(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %acc = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      scf.for %k = %c0 to %n step %c1 : i32 {
+        %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] ordered : !tile_gpu.tile<64x64xf16>
+        %b = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+        %d = tile_gpu.dot %b, %b, %acc : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+        %h = tile_gpu.cast <truncf> %d : !tile_gpu.tile<64x64xf32> -> !tile_gpu.tile<64x64xf16>
+        tile_gpu.store %h, %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        scf.yield
+      }
+      gpu.return
+    }
+
+    // CHECK-LABEL: gpu.func @written_before
+    // CHECK: tile_gpu.async_load
+    // CHECK: scf.for
+    gpu.func @written_before(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %acc = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %acc) -> (!tile_gpu.tile<64x64xf32>) : i32 {
+        %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] ordered : !tile_gpu.tile<64x64xf16>
+        %b = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+        %d = tile_gpu.dot %b, %b, %a : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+        scf.yield %d : !tile_gpu.tile<64x64xf32>
+      }
+      gpu.return
+    }
+  }
+}

@@ -131,6 +131,7 @@ def test_signs(signs):
     text = gemm.text().replace("signed signed", " ".join(signs))
     tileir.run(text, gemm.name, (1, 1, 1), args, backend="sim", target="sm_90a")
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32).T)
+    assert tileir.compile(text, "sm_90a", cache=False).cubin  # its PTX says the version it needs
 
 
 # ---- f32 rounded to tf32 -------------------------------------------------------------------------

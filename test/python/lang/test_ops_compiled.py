@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from lang_support import run
+import pytest
+from lang_support import run, signature
 
+import tileir
 import tileir.lang as ct
 from tileir.lang import PaddingMode
 
@@ -117,3 +119,47 @@ def test_a_replaced_part_before_operations_with_layouts_of_their_own() -> None:
     np.testing.assert_array_equal(turned, expected.T)
     np.testing.assert_array_equal(sums, expected.cumsum(1))
     np.testing.assert_array_equal(products, expected @ expected)
+
+
+@pytest.mark.parametrize("size", [16, 64])
+def test_rounds_see_what_the_rounds_before_have_stored(size: int) -> None:
+    """Their operands cannot be fetched ahead."""
+
+    @ct.kernel
+    def power(a, x, n, N: ct.Constant[int]):
+        for _ in range(n):
+            zero = ct.zeros((N, N), ct.float32)
+            y = ct.mma(ct.load(a, (0, 0), (N, N)), ct.load(x, (0, 0), (N, N)), zero)
+            ct.store(x, (0, 0), y.astype(x.dtype))
+
+    turn = np.eye(size, dtype=np.float16)[np.random.default_rng(0).permutation(size)]
+    x = (matrix(size, size) * 8).astype(np.float16)
+    expected = np.linalg.matrix_power(turn.astype(int), 4) @ x.astype(np.float64)
+    run(power, 1, turn, x, 4, size, backend="sim")
+    np.testing.assert_array_equal(x, expected)
+
+
+EPILOGUES = {
+    "transposed": lambda t: ct.transpose(t),
+    "with its transpose": lambda t: t + ct.transpose(t),
+    "scanned": lambda t: ct.cumsum(t, 1),
+    "halves": lambda t: ct.extract(t, (0, 1), (128, 64)) * ct.extract(t, (0, 0), (128, 64)),
+    "regrouped": lambda t: t.reshape((64, 2, 128)).permute((1, 0, 2)).reshape((128, 128)),
+}
+
+
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_epilogues_through_shared_memory_leave_room_for_the_ring(name: str) -> None:
+    epilogue = EPILOGUES[name]
+
+    @ct.kernel
+    def product(a, b, c):
+        t = ct.zeros((128, 128), ct.float32)
+        for k in range(ct.num_tiles(a, 1, (128, 64))):
+            t = ct.mma(ct.load(a, (ct.bid(0), k), (128, 64)), ct.load(b, (k, 0), (64, 128)), t)
+        ct.store(c, (ct.bid(0), 0), epilogue(t))
+
+    a, b = np.zeros((256, 256), np.float16), np.zeros((256, 128), np.float16)
+    module = product.trace(signature(product, (a, b, np.zeros((256, 128), np.float32))))
+    program = tileir.compile(module, "sm_90a", launch="managed", cache=False)
+    assert "tile_gpu.specialize" in program.stage("tile_gpu")
