@@ -140,14 +140,35 @@ def negate(self: Interpreter, node: ast.AST, value: Any) -> Any:
     return builder.tile("cuda_tile.xori", bool_, (), [known.value, true.value])
 
 
+def condition(self: Interpreter, node: ast.expr) -> bool | Tile:
+    """The truth of an expression. Of `and` and `or` in it nothing but their truth is asked, so
+    their operands need not have one dtype."""
+    if isinstance(node, ast.BoolOp):
+        return truth(self, node, boolean(self, node, lambda part: condition(self, part)))
+    return truth(self, node, self.evaluate(node))
+
+
+def boolean(self: Interpreter, node: ast.BoolOp, evaluate: Callable[[ast.expr], Any]) -> Any:
+    """`a and b and ...` or `a or b or ...`, whose operands are what `evaluate` gives."""
+    combine = both if isinstance(node.op, ast.And) else either
+
+    def value_from(index: int) -> Any:
+        value = evaluate(node.values[index])
+        if index + 1 == len(node.values):
+            return value
+        return combine(self, node, value, lambda: value_from(index + 1))
+
+    return value_from(0)
+
+
 def both(self: Interpreter, node: ast.AST, first: Any, rest: Callable[[], Any]) -> Any:
     """`first and rest()`; `rest` has effects only if `first` holds."""
-    return _shortcut(self, node, first, rest, "cuda_tile.andi", stops_at=False)
+    return _shortcut(self, node, first, rest, "and", stops_at=False)
 
 
 def either(self: Interpreter, node: ast.AST, first: Any, rest: Callable[[], Any]) -> Any:
-    """`first or rest()`."""
-    return _shortcut(self, node, first, rest, "cuda_tile.ori", stops_at=True)
+    """`first or rest()`; `rest` has effects only if `first` does not hold."""
+    return _shortcut(self, node, first, rest, "or", stops_at=True)
 
 
 def _shortcut(
@@ -155,38 +176,52 @@ def _shortcut(
     node: ast.AST,
     first: Any,
     rest: Callable[[], Any],
-    operation: str,
+    word: str,
     *,
     stops_at: bool,
 ) -> Any:
+    """`first` if its truth is `stops_at`, else `rest()`: one of the two operands, as in Python."""
     known = truth(self, node, first)
     if isinstance(known, bool):
         return first if known is stops_at else rest()
     builder = self.builder
-    region = trace_region(self, lambda: truth(self, node, rest()))
-    operations = list(region.block.operations)
-    if not region.events and all(op.operation.name in _SPECULATABLE for op in operations):
-        for op in operations:
+    region = trace_region(self, lambda: _scalar(self, node, rest()))
+    second = region.value
+    if first.dtype is bool_ and _is_boolean(second) and _may_run_for_nothing(region):
+        for op in list(region.block.operations):
             builder.block.append(op.operation)
-        if isinstance(region.value, bool):
-            return region.value if region.value is stops_at else known
-        return builder.tile(operation, bool_, (), [known.value, region.value.value])
-    skipped = trace_region(self, lambda: stops_at)
+        if isinstance(second, bool):
+            return second if second is stops_at else first
+        return builder.tile(f"cuda_tile.{word}i", bool_, (), [first.value, second.value])
+    skipped = trace_region(self, lambda: first)
     regions = (skipped, region) if stops_at else (region, skipped)
-    plan = plan_for_paths(
-        builder, [_firm(builder, value.value, value) for value in regions], inner=True
-    )
-    return close_branch(self, known, regions, [plan], ([regions[0].value], [regions[1].value]))[0]
+    values = regions[0].value, regions[1].value
+    try:
+        plan = plan_for_paths(builder, values, inner=True)
+    except Mismatch as error:
+        raise TileTypeError(
+            f"'{word}' gives one of its operands, these are {error}, and which one is known only "
+            "at run time",
+            remedy="give both the same dtype, with x.astype(...); or compare, x != 0, where only "
+            "the truth matters",
+        ) from None
+    return close_branch(self, known, regions, [plan], ([values[0]], [values[1]]))[0]
 
 
-def _firm(builder: Builder, value: Any, region: Region) -> Any:
-    """A boolean as a run-time value, so that it passes as one."""
-    if not isinstance(value, bool):
-        return value
-    before = builder.enter(region.block)
-    region.value = constant(builder, value)
-    builder.leave(before)
-    return region.value
+def _scalar(self: Interpreter, node: ast.AST, value: Any) -> Any:
+    """An operand of `and` or `or`: no tile that has several elements is one."""
+    if isinstance(value, Tile) and value.shape:
+        truth(self, node, value)
+    return value
+
+
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, Tile) and value.dtype is bool_)
+
+
+def _may_run_for_nothing(region: Region) -> bool:
+    operations = region.block.operations
+    return not region.events and all(op.operation.name in _SPECULATABLE for op in operations)
 
 
 def choose(
@@ -217,20 +252,20 @@ def if_statement(self: Interpreter, node: ast.If) -> Any:
     from .jumps import leave
     from .signals import Signal
 
-    condition = truth(self, node.test, self.evaluate(node.test))
-    if isinstance(condition, bool):
-        return self.block(node.body if condition else node.orelse)
+    test = condition(self, node.test)
+    if isinstance(test, bool):
+        return self.block(node.body if test else node.orelse)
     frame = self.frame
     then = trace_region(self, lambda: leave(self, self.block(node.body)))
     if then.dead:
         # What follows is the other branch: nothing needs to pass.
         frame.node = node
-        close_branch(self, condition, (then, trace_region(self, lambda: None)))
+        close_branch(self, test, (then, trace_region(self, lambda: None)))
         return self.block(node.orelse)
     other = trace_region(self, lambda: leave(self, self.block(node.orelse)))
     frame.node = node
     paths = [region for region in (then, other) if not region.dead]
-    join(self, node, condition, (then, other), paths)
+    join(self, node, test, (then, other), paths)
     return None if paths else Signal.DEAD
 
 

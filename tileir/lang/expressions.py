@@ -212,22 +212,14 @@ def conditional(self: Interpreter, node: ast.IfExp) -> Any:
     return branches.choose(
         self,
         node,
-        self.evaluate(node.test),
+        branches.condition(self, node.test),
         lambda: self.evaluate(node.body),
         lambda: self.evaluate(node.orelse),
     )
 
 
 def boolean(self: Interpreter, node: ast.BoolOp) -> Any:
-    combine = branches.both if isinstance(node.op, ast.And) else branches.either
-    return _boolean_from(self, node, combine, 0)
-
-
-def _boolean_from(self: Interpreter, node: ast.BoolOp, combine: Any, index: int) -> Any:
-    value = self.evaluate(node.values[index])
-    if index + 1 == len(node.values):
-        return value
-    return combine(self, node, value, lambda: _boolean_from(self, node, combine, index + 1))
+    return branches.boolean(self, node, self.evaluate)
 
 
 def formatted(self: Interpreter, node: ast.JoinedStr) -> Any:

@@ -18,10 +18,10 @@ from .aggregates import Leaf, Mismatch, Plan, Promoted, TileKind, plan_for_loop
 from .analysis import Facts, walk_scope
 from .branches import (
     close_branch,
+    condition,
     plan_for_name,
     terminate,
     trace_region,
-    truth,
 )
 from .dtypes import bool_
 from .errors import TileSyntaxError, TileTypeError
@@ -441,11 +441,11 @@ class _WhileLoop(_Loop):
     def _body(self) -> Signal | None:
         interpreter, node = self.interpreter, self.node
         assert isinstance(node, ast.While)
-        condition = truth(interpreter, node.test, interpreter.evaluate(node.test))
-        if condition is False:
+        test = condition(interpreter, node.test)
+        if test is False:
             return Signal.BREAK
-        if isinstance(condition, Tile):
+        if isinstance(test, Tile):
             go_on = trace_region(interpreter, lambda: None)
             stop = trace_region(interpreter, lambda: leave(interpreter, Signal.BREAK))
-            close_branch(interpreter, condition, (go_on, stop))
+            close_branch(interpreter, test, (go_on, stop))
         return interpreter.block(node.body)

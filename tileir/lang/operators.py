@@ -150,9 +150,9 @@ def binary(self: Interpreter, node: ast.BinOp) -> Any:
 
 
 def unary(self: Interpreter, node: ast.UnaryOp) -> Any:
-    value = self.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
-        return branches.negate(self, node, value)
+        return branches.negate(self, node, branches.condition(self, node.operand))
+    value = self.evaluate(node.operand)
     function, method = _UNARY[type(node.op)]
     own = getattr(type(value), method, None)
     if isinstance(own, FunctionType) and calls.is_inlined(own):

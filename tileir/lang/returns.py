@@ -9,7 +9,7 @@ from tileir.ir import Value
 
 from .aggregates import Mismatch, plan_for_paths
 from .analysis import always_exits
-from .branches import close_branch, collect, terminate, trace_region, truth
+from .branches import close_branch, collect, condition, terminate, trace_region
 from .jumps import LoopScope, different_returns, jump, plan_returns
 from .memory_order import Nested
 from .signals import Signal
@@ -41,12 +41,12 @@ def structured_block(self: Interpreter, body: list[ast.stmt]) -> Signal | None:
 
 def _structured_if(self: Interpreter, node: ast.If, rest: list[ast.stmt]) -> Signal | None:
     self.frame.node = node
-    condition = truth(self, node.test, self.evaluate(node.test))
+    test = condition(self, node.test)
     bodies = [
         branch if always_exits(branch) else [*branch, *rest] for branch in (node.body, node.orelse)
     ]
-    if isinstance(condition, bool):
-        return structured_block(self, bodies[0 if condition else 1])
+    if isinstance(test, bool):
+        return structured_block(self, bodies[0 if test else 1])
 
     def value_of(body: list[ast.stmt]) -> Any:
         self.frame.return_value = None
@@ -62,7 +62,7 @@ def _structured_if(self: Interpreter, node: ast.If, rest: list[ast.stmt]) -> Sig
     self.frame.node = node
     alive = [region.value for region in regions if not region.dead]
     if not alive:
-        close_branch(self, condition, regions)
+        close_branch(self, test, regions)
         return Signal.DEAD
     try:
         plan = plan_for_paths(self.builder, alive, inner=len(alive) == 1)
@@ -70,7 +70,7 @@ def _structured_if(self: Interpreter, node: ast.If, rest: list[ast.stmt]) -> Sig
         self.frame.node = regions[1].end
         raise different_returns(self, mismatch) from None
     values = ([regions[0].value], [regions[1].value])
-    self.frame.return_value = close_branch(self, condition, regions, [plan], values)[0]
+    self.frame.return_value = close_branch(self, test, regions, [plan], values)[0]
     return Signal.RETURN
 
 

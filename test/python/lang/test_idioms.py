@@ -256,6 +256,32 @@ def objects_in_loops(out, n):
 
 
 @ct.kernel
+def operands(out, n, m):
+    """`and` and `or` give one of their operands."""
+    ct.store(out, (0,), n or 7)
+    ct.store(out, (1,), n and m)
+    ct.store(out, (2,), n and m or 9)
+    step = 0
+    for i in range(n):
+        step = step or i or m
+    ct.store(out, (3,), step)
+    same = n > 2 or m == 4
+    ct.store(out, (4,), 1 if same and n else 0)
+    ct.store(out, (5,), 1 if not (n and m > 1) else 0)
+    while n > 0 and m:
+        n, m = n - 1, m - 1
+    ct.store(out, (6,), n - m)
+
+
+@ct.kernel
+def python_numbers(out, n, x):
+    ct.store(out, (0,), int(x))
+    ct.store(out, (1,), int(float(n) / 2))
+    ct.store(out, (2,), int(n > 2) + int(float(n > 2) * 2))
+    ct.store(out, (3,), int(x or 2.5))
+
+
+@ct.kernel
 def shadowed(out, n):
     sum = n + 1
     for n in range(3):
@@ -283,6 +309,8 @@ CASES = [
     (int_enums, (1,), (5,)),
     (objects_in_loops, (0,), (5,)),
     (shadowed, (5,)),
+    (operands, (5, 4), (0, 4), (3, 0), (0, 0)),
+    (python_numbers, (5, 2.75), (0, -2.75), (3, 0.0)),
     (options, (3, (("add", 2), ("scale", 5)))),
     (static_recursion, (2, 2)),
 ]

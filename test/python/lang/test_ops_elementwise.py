@@ -345,7 +345,6 @@ ERRORS: dict[str, tuple[Any, Callable[..., Any], type[Exception], str]] = {
         TileValueError,
         "'approximate' is",
     ),
-    "int()": (np.int32, lambda t: int(ct.bid(0)), TileTypeError, "known at compile time"),
 }
 
 

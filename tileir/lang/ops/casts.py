@@ -7,7 +7,7 @@ from typing import Any
 from ..builder import Attributes, Builder, current_builder
 from ..calls import replaces
 from ..constants import constant
-from ..dtypes import DType, float32, tfloat32, uint8
+from ..dtypes import DType, float32, int32, tfloat32, uint8
 from ..enums import RoundingMode
 from ..errors import TileTypeError, TileValueError
 from ..promotion import (
@@ -255,19 +255,12 @@ def bool_of(value: Any) -> Tile:
 
 
 @replaces(int)
-def int_of(value: Any) -> Any:
-    """`int(x)` of a scalar that is known only at run time: an error that says what to write."""
-    raise _needs_constant(_scalar_argument(value, "int"), "int", "int32")
+def int_of(value: Any) -> Tile:
+    """`int(x)` of a scalar: int32, a float cut off."""
+    return convert(_scalar_argument(value, "int"), int32)
 
 
 @replaces(float)
-def float_of(value: Any) -> Any:
-    """`float(x)` of a scalar that is known only at run time: an error that says what to write."""
-    raise _needs_constant(_scalar_argument(value, "float"), "float", "float32")
-
-
-def _needs_constant(value: Tile, name: str, dtype: str) -> TileTypeError:
-    return TileTypeError(
-        f"{name}() needs a value known at compile time, got {describe(value)}",
-        remedy=f"say which dtype: ct.{dtype}(x)",
-    )
+def float_of(value: Any) -> Tile:
+    """`float(x)` of a scalar: float32."""
+    return convert(_scalar_argument(value, "float"), float32)
