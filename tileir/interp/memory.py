@@ -34,6 +34,7 @@ class Buffer:
         "size",
         "data",
         "name",
+        "is_shared",
         "writeable",
         "private_to",
         "uninitialised",
@@ -46,6 +47,7 @@ class Buffer:
         self.size = int(data.size)
         self.data: Tile | None = data
         self.name = name
+        self.is_shared = False  # memory of several arguments
         self.writeable = writeable
         self.private_to: int | None = None  # the only block that may use it
         self.uninitialised = False  # holds no value until written
@@ -99,6 +101,7 @@ class AddressSpace:
         writeable = any(array.flags.writeable for _, array in group)
         buffer = self._add(_bytes_at(start, end - start), names, _ALIGNMENT + start % 16)
         buffer.writeable = writeable
+        buffer.is_shared = len(group) > 1
         self._host.append((start, buffer, [array for _, array in group]))
 
     def address_of(self, array: np.ndarray) -> int:

@@ -28,6 +28,10 @@ from .views import Region
 Clock = dict[int, int]  # block -> bit set of its events
 
 _SYNCHRONISE = "order them: pass the token of the first to the second"
+_OVERLAP = (
+    "; kernels in Python take their arrays not to overlap unless they begin at one address: pass "
+    "one array and cut it in the kernel, or pass copies"
+)
 _BETWEEN_BLOCKS = (
     "tile blocks are ordered only by a release that an acquire reads from, "
     "with scope device or sys; otherwise they must not share elements"
@@ -209,11 +213,12 @@ class RaceChecker:
 
     def _race(self, access: _Access, other: Event, where: Tile, verb: str) -> Fault:
         same = access.event.block == other.block
+        within = _SYNCHRONISE + _OVERLAP * access.buffer.is_shared
         by = "" if same else f" by tile block {self._block_name(other.block)}"
         return Fault(
             f"race: this operation {access.verb} {_element(access, where)}, {verb}{by} at "
             f"{self._describe(other.site)} without an order between the two",
-            _SYNCHRONISE if same else _BETWEEN_BLOCKS,
+            within if same else _BETWEEN_BLOCKS,
         )
 
     # --- release and acquire -----------------------------------------------------------------

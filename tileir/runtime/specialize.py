@@ -6,6 +6,7 @@ microsecond, and leaves the rest and all errors to this file.
 | argument | parameter |
 |---|---|
 | array | `ArrayParameter`; its address, extents and strides are words |
+| arrays at one address | such, in one alias group: an array that is passed twice |
 | `int` | i32, i64 where annotated so |
 | `float`, `bool` | f32, i1 |
 | NumPy scalar | as the Python number that it is |
@@ -19,6 +20,7 @@ from __future__ import annotations
 import inspect
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -151,7 +153,30 @@ def specialize(
         found.parameter(value, rule)
         for value, rule in zip(with_defaults(kernel, rules, args), rules, strict=True)
     )
+    parameters = _with_alias_groups(parameters, found.starts)
     return Specialization(Signature(parameters), tuple(found.words), tuple(found.arrays))
+
+
+def _with_alias_groups(
+    parameters: tuple[Parameter, ...], starts: Sequence[int | None]
+) -> tuple[Parameter, ...]:
+    """The parameters, with those in one alias group whose arrays begin at one address. Others are
+    taken not to overlap, so that loads of one need not wait for stores to the other."""
+    counts = Counter(start for start in starts if start is not None)
+    shared = [start for start, count in counts.items() if count > 1]
+    if not shared:
+        return parameters
+    groups = {start: (f"address {number}",) for number, start in enumerate(shared)}
+    remaining = iter(starts)
+
+    def grouped(parameter: Parameter) -> Parameter:
+        if isinstance(parameter, TupleParameter):
+            return TupleParameter(tuple(map(grouped, parameter.items)))
+        if isinstance(parameter, ArrayParameter):
+            return replace(parameter, alias_groups=groups.get(next(remaining) or 0, ()))
+        return parameter
+
+    return tuple(map(grouped, parameters))
 
 
 class _Specializer:
@@ -162,6 +187,8 @@ class _Specializer:
         self._read = read
         self.words: list[Any] = []
         self.arrays: list[ArrayView] = []
+        #: Addresses of the arrays that are parameters themselves, None for those without elements.
+        self.starts: list[int | None] = []
 
     def parameter(self, value: Any, rule: Rule, depth: int = 0) -> Parameter:
         if rule.constant or value is None:
@@ -187,6 +214,7 @@ class _Specializer:
                 f"number, a tuple or a list of arrays; or annotate it: {rule.name}: ct.Constant",
             )
         self.words += [array.passed, *array.shape, *array.strides]
+        self.starts.append(array.address if all(array.shape) else None)
         return self._facts(array, rule)
 
     def _integer(self, value: int, rule: Rule) -> ScalarParameter:
@@ -255,6 +283,14 @@ class _Specializer:
         return replace(found, static_strides=strides)
 
     def _check_index(self, array: ArrayView, rule: Rule) -> None:
+        for axis, stride in enumerate(array.strides):
+            if stride < 0:  # compiled kernels rely on it that there are none
+                raise self._error(
+                    rule.name,
+                    f"stride {stride} of dimension {axis} is negative",
+                    "pass a copy, x[::-1].copy() say, or the array as it was before it was "
+                    "reversed, and count down in the kernel",
+                )
         if rule.index_bits == 64:
             return
         for what, numbers in (("extent", array.shape), ("stride", array.strides)):

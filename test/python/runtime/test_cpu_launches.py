@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jit_kernels import add, scale
 
-from tileir.errors import LaunchError
+from tileir.errors import ExecutionError, LaunchError
 from tileir.lang.kernel import Kernel
 from tileir.runtime import jit
 from tileir.runtime.jit import launch
@@ -55,6 +55,40 @@ def test_tensors_of_pytorch(backend: str) -> None:
         out = torch.zeros_like(a)
         launch(None, 1, kernel, (a, a.clone().requires_grad_(), out, 128))
         assert torch.equal(out, a + a)
+
+
+def test_the_same_array_twice(backend: str) -> None:
+    x, y = np.arange(100, dtype=np.float32), np.ones(100, np.float32)
+    kernel = fresh(add)
+    launch(None, 2, kernel, (x, y, x, 64))
+    np.testing.assert_array_equal(x, np.arange(1, 101))
+    launch(None, 2, kernel, (x, x, x, 64))
+    np.testing.assert_array_equal(x, 2 * np.arange(1, 101))
+
+
+def test_arrays_that_overlap_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEIR_BACKEND", "interp")
+    x = np.zeros(101, np.float32)
+    with pytest.raises(ExecutionError, match="race: .*\n.*not to overlap unless they begin at one"):
+        launch(None, 1, fresh(add), (x[:100], np.ones(100, np.float32), x[1:], 128))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "list", "dlpack"])
+def test_negative_strides(backend: str, kind: str) -> None:
+    base = np.zeros(100, np.float32)
+    reversed_ = Exported(base[::-1]) if kind == "dlpack" else base[::-1]
+    args = ([base, reversed_], base, base, 128) if kind == "list" else (reversed_, base, base, 128)
+    with pytest.raises(LaunchError, match="parameter 'a': stride -1 of dimension 0 is negative"):
+        launch(None, 1, fresh(add), args)
+    launch(None, 1, fresh(add), (np.broadcast_to(base[:1], 100), base, base.copy(), 128))
+
+
+class Exported:
+    """An array that only exports DLPack."""
+
+    def __init__(self, array: np.ndarray):
+        self.__dlpack__ = array.__dlpack__
+        self.__dlpack_device__ = array.__dlpack_device__
 
 
 def test_the_interpreter_is_the_default_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,6 +223,9 @@ Outcome Arguments::read(PyObject *value, const Form &form, const ArrayRule &rule
       return Outcome::Other;
     device = view.device;
   }
+  for (int axis = 0; axis < view.rank; ++axis)
+    if (view.strides[axis] < 0)
+      return Outcome::Other;
   if (rule.indexBits == 32)
     for (int axis = 0; axis < view.rank; ++axis)
       if (!fits32(view.shape[axis]) || !fits32(view.strides[axis]))
@@ -279,10 +282,27 @@ Outcome Arguments::array(PyObject *value, const Form &form, const ArrayRule &rul
   factsOf(view, facts);
   put('a');
   putArray(view, rule, facts);
+  putShared(view);
   words.push(view.address);
   words.append(view.shape, view.rank);
   words.append(view.strides, view.rank);
   return Outcome::Ok;
+}
+
+// Which earlier array begins where this one does: the two may share memory.
+void Arguments::putShared(const ArrayView &view) {
+  for (int axis = 0; axis < view.rank; ++axis)
+    if (view.shape[axis] == 0) {
+      starts.push(0);
+      return;
+    }
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (starts[i] == view.address) {
+      put('=');
+      put(static_cast<int32_t>(i));
+      break;
+    }
+  starts.push(view.address);
 }
 
 // All arrays of a list share one description: what holds for each of them.

@@ -83,10 +83,12 @@ private:
   Outcome list(PyObject *value, const ArrayRule &rule);
   Outcome read(PyObject *value, const Form &form, const ArrayRule &rule, ArrayView &view);
   void putArray(const ArrayView &view, const ArrayRule &rule, const Facts &facts);
+  void putShared(const ArrayView &view);
   Outcome items(PyObject *tuple, const ParameterRule &rule, int depth);
 
   PyObject *owner;
   uint64_t stream;
+  SmallBuffer<int64_t, 16> starts; // of the arrays so far, 0 for those without elements
   SmallBuffer<int64_t, 1> tableWords;
   std::vector<Table> tables;
 };
