@@ -270,7 +270,7 @@ def test_index_outside_the_index_space(access):
         [x, 10, 3],
         line=5,
     )
-    assert error.remedy == "the tensor has 10 elements there, the tile 4"
+    assert error.remedy == "from its beginning on, the view has 10 elements there, the tile 4"
     run(VIEW_PARAMETERS, view_body(access), [x, 10, 2])
     run(VIEW_PARAMETERS, view_body(access), [x, 10, 3], check=False)
 

@@ -102,7 +102,8 @@ class TileView:
                 raise Fault(
                     f"index {i}{signed} of dimension {d} is outside the index space "
                     f"{_by(self.extents)} of the view",
-                    f"the tensor has {self.sizes[d]} elements there, the tile {tiling.tile[d]}",
+                    f"from its beginning on, the view has {self.sizes[d]} elements there, the tile "
+                    f"{tiling.tile[d]}",
                 )
             if inbounds and inbounds[d] and i * tiling.steps[d] + tiling.tile[d] > self.sizes[d]:
                 raise Fault(

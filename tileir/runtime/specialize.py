@@ -220,7 +220,8 @@ class _Specializer:
     def _integer(self, value: int, rule: Rule) -> ScalarParameter:
         if value not in (_INT32 if rule.scalar_bits == 32 else _INT64):
             remedy = (
-                f"annotate it: {rule.name}: ct.ScalarInt64"
+                f"integers of Python and NumPy are int32 unless annotated: {rule.name}: "
+                "ct.ScalarInt64"
                 if value in _INT64
                 else "pass it in an array"
             )

@@ -684,7 +684,7 @@ def test_wrappers_without_memory() -> None:
         (
             (zeros(4), 2**31),
             "kernel 'fake', parameter 'n': 2147483648 does not fit int32\n"
-            "  annotate it: n: ct.ScalarInt64",
+            "  integers of Python and NumPy are int32 unless annotated: n: ct.ScalarInt64",
         ),
         (
             (zeros(4), 1e39),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jit_kernels import add, scale
 
+import tileir.lang as ct
 from tileir.errors import ExecutionError, LaunchError
 from tileir.lang.kernel import Kernel
 from tileir.runtime import jit
@@ -45,6 +46,31 @@ def test_scalars(backend: str) -> None:
     for factor in (2.5, np.float64(2.5)):
         launch(None, 1, fresh(scale), (a, out, factor, 64))
         np.testing.assert_array_equal(out, a * np.float32(2.5))
+
+
+@ct.kernel
+def keep(out: Any, value: ct.ScalarInt64) -> None:
+    ct.scatter(out, 0, value)
+
+
+@ct.kernel
+def keep_narrow(out: Any, value: Any) -> None:
+    ct.scatter(out, 0, value)
+
+
+def test_wide_integers(backend: str) -> None:
+    out = np.zeros(1, np.int64)
+    for value in (np.int64(2**40), np.uint32(0xDEADBEEF), -(2**40)):
+        launch(None, 1, fresh(keep), (out, value))
+        assert out[0] == value
+        with pytest.raises(LaunchError) as caught:
+            launch(None, 1, fresh(keep_narrow), (out, value))
+        assert str(caught.value) == (
+            f"kernel 'keep_narrow', parameter 'value': {value} does not fit int32\n  integers of "
+            "Python and NumPy are int32 unless annotated: value: ct.ScalarInt64"
+        )
+    launch(None, 1, fresh(keep_narrow), (out, np.int64(-3)))
+    assert out[0] == -3
 
 
 def test_tensors_of_pytorch(backend: str) -> None:

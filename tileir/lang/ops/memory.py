@@ -336,8 +336,10 @@ def load(
     `memory_order` WEAK, RELAXED or ACQUIRE, the latter two with a `memory_scope`.
 
     `offset` moves all tiles by so many elements along each axis of the tile: `index * shape +
-    offset` is the first. Where it is negative, elements before the beginning are padded, too; one
-    that is known only at run time must not be negative. `hint` may be a promise `ct.align(n)`.
+    offset` is the first. That must be an element of the array, or the tile is undefined: for 17
+    elements in tiles of 8, `offset=1` leaves no third tile. Where the offset is negative, elements
+    before the beginning are padded, too; one that is known only at run time must not be negative.
+    `hint` may be a promise `ct.align(n)`.
     """
     target = _hinted(array_argument(array), hint)
     builder = current_builder()
