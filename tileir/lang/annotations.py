@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
+from ..errors import TileError
 from .dtypes import DType, int32, int64
+from .errors import TileSyntaxError, TileTypeError, TileValueError, place_of, place_of_caller
 
 T = TypeVar("T")
 
@@ -23,6 +25,12 @@ class ConstantAnnotation:
 
 #: `Constant[int]`, or `Constant` alone for a constant of any type.
 Constant = Annotated[T, ConstantAnnotation()]
+
+
+def _wrong_index_dtype(name: str, dtype: Any) -> TileValueError:
+    return TileValueError(
+        f"{name} is {dtype}", location=place_of_caller(), remedy="it must be int32 or int64"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +48,15 @@ class ArrayAnnotation:
 
     def __post_init__(self) -> None:
         if self.index_dtype not in (int32, int64):
-            raise ValueError(f"index_dtype must be int32 or int64, not {self.index_dtype}")
+            raise _wrong_index_dtype("index_dtype", self.index_dtype)
         for name in ("static_shape_dims", "static_stride_dims"):
             dims = getattr(self, name)
             if not isinstance(dims, tuple) or not all(type(dim) is int for dim in dims):
-                raise TypeError(f"{name} must be a tuple of integers, not {dims!r}")
+                raise TileTypeError(
+                    f"{name} must be a tuple of integers, not {dims!r}",
+                    location=place_of_caller(),
+                    remedy=f"write {name}=(0,)",
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +67,7 @@ class ScalarAnnotation:
 
     def __post_init__(self) -> None:
         if self.dtype not in (int32, int64):
-            raise ValueError(f"dtype must be int32 or int64, not {self.dtype}")
+            raise _wrong_index_dtype("dtype", self.dtype)
 
 
 #: An array whose extents and strides may exceed 32 bits.
@@ -96,19 +108,29 @@ class ParameterInfo:
 
 
 def parameters_of(function: FunctionType) -> tuple[ParameterInfo, ...]:
-    """The parameters of a kernel. Raises TypeError for `*args` and `**kwargs`."""
+    """The parameters of a kernel. Raises TileError for `*args` and `**kwargs`."""
     signature = inspect.signature(function)
     try:
         hints = typing.get_type_hints(function, include_extras=True)
+    except TileError:
+        raise
     except Exception:
         # Annotations that cannot be evaluated annotate nothing of ours.
         hints = {}
     found = []
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"kernels cannot have '*{parameter.name}': name each parameter")
+            raise TileSyntaxError(
+                f"the kernel '{function.__name__}' has a parameter '{parameter}'",
+                location=place_of(function),
+                remedy="name each parameter; how many there are may differ in a tuple",
+            )
         annotation = hints.get(parameter.name, parameter.annotation)
-        found.append(_info(parameter.name, annotation, False, parameter.default))
+        try:
+            found.append(_info(parameter.name, annotation, False, parameter.default))
+        except TileTypeError as error:
+            place = place_of(function)
+            raise TileTypeError(error.reason, location=place, remedy=error.remedy) from None
     return tuple(found)
 
 
@@ -122,7 +144,10 @@ def _info(name: str, annotation: Any, constant: bool, default: Any) -> Parameter
     scalar = _first(metadata, ScalarAnnotation)
     list_ = _first(metadata, ListAnnotation)
     if sum(each is not None for each in (array, scalar, list_)) + constant > 1:
-        raise TypeError(f"'{name}' has annotations that exclude each other")
+        raise TileTypeError(
+            f"'{name}' has annotations that exclude each other",
+            remedy="a parameter is a constant, an array, a list or a number",
+        )
     items = each = None
     arguments = get_args(annotation) if get_origin(annotation) is tuple else ()
     empty = inspect.Parameter.empty

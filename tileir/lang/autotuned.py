@@ -24,6 +24,7 @@ from ..tuner.engine import Backend
 from ..tuner.progress import progress_for
 from ..tuner.result import Limits, TuningResult
 from ..tuner.winners import find_winner, keep_winner, winner_key
+from .errors import TileTypeError, place_of_caller
 from .kernel import Hints, Kernel
 from .tune import make_backend, run_search
 
@@ -124,7 +125,9 @@ class Autotuned:
         """A launch with the fastest configuration, after a search if this is the first of its
         kind."""
         from ..runtime.jit import launch
+        from ..runtime.specialize import as_arguments
 
+        args = as_arguments(self.name, args)
         config, hinted = self._choice(stream, grid, args)
         launch(stream, _grid(grid, config), hinted, self._whole(args, config), programmatic)
         return True
@@ -319,8 +322,10 @@ def autotune(
 
     def decorate(kernel: Kernel) -> Autotuned:
         if not isinstance(kernel, Kernel):
-            raise TypeError(
-                f"@autotune takes a kernel, not {type(kernel).__name__}: write it above @ct.kernel"
+            raise TileTypeError(
+                f"@autotune takes a kernel, not {type(kernel).__name__}",
+                location=place_of_caller(),
+                remedy="write it above @ct.kernel",
             )
         return Autotuned(kernel, chosen, options)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 1000
 
 _OWN_PACKAGE = __name__.rpartition(".")[0] + "."
+_WHOLE_PACKAGE = _OWN_PACKAGE.partition(".")[0] + "."
 #: Modules whose functions are called by Python, not walked.
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "ml_dtypes"}
 
@@ -62,6 +63,12 @@ def call(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[str
     """Calls `function` from the current expression."""
     kind = type(function)
     if kind is FunctionType:
+        if _is_for_the_host(function):
+            raise TileTypeError(
+                f"{function.__name__}() of {function.__module__} is for the host: kernels cannot "
+                "call it",
+                remedy="call it outside of the kernel",
+            )
         if function.__code__ is _CONTEXT_MANAGER_CODE:
             return GeneratorContext(function.__wrapped__, tuple(args), kwargs)
         if is_inlined(function):
@@ -155,6 +162,12 @@ def _replacement(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> 
             else "use functions of tileir.lang, or write the computation out",
         )
     return None
+
+
+def _is_for_the_host(function: FunctionType) -> bool:
+    """Whether a function is ours, but none of the language: `launch`, the compiler."""
+    module = function.__module__ or ""
+    return module.startswith(_WHOLE_PACKAGE) and not module.startswith(_OWN_PACKAGE)
 
 
 _CONTEXT_MANAGER_CODE = contextlib.contextmanager(lambda: iter(())).__code__

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from dataclasses import dataclass
+from types import FunctionType
 
 from ..errors import TileError
 
@@ -20,6 +22,20 @@ class SourceRange:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
+
+
+def place_of(function: FunctionType) -> str:
+    """`file:line` of a function."""
+    return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+
+
+def place_of_caller() -> str:
+    """`file:line` of the innermost call from outside of this package."""
+    frame = sys._getframe(1)
+    generated = ("tileir.", "dataclasses")  # constructors of dataclasses are of no file
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(generated):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 #: How many of the innermost and of the outermost calls are shown if there are many.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ..errors import TileError
 from .annotations import ParameterInfo, parameters_of
+from .errors import TileSyntaxError, TileTypeError, TileValueError, place_of, place_of_caller
 from .signature import Signature
 
 if TYPE_CHECKING:
@@ -26,7 +28,11 @@ class ByTarget(Generic[T]):
     def __init__(self, *, default: T | None = None, **by_target: T):
         for name in by_target:
             if not (name.startswith("sm_") and name[3:].isdigit()):
-                raise ValueError(f"'{name}' is no architecture: write sm_90, sm_100, ...")
+                raise TileValueError(
+                    f"'{name}' is no architecture",
+                    location=place_of_caller(),
+                    remedy="write sm_90, sm_100, ...",
+                )
         self.default = default
         self.by_target = by_target
 
@@ -83,7 +89,11 @@ class Hints:
                     known = f"{allowed[0]} to {allowed[-1]}"
                     if len(allowed) != allowed[-1] - allowed[0] + 1:
                         known = ", ".join(map(str, allowed))
-                    raise ValueError(f"{name} must be one of {known}, not {value!r}")
+                    raise TileValueError(
+                        f"the hint {name} is {value!r}",
+                        location=place_of_caller(),
+                        remedy=f"it must be one of {known}",
+                    )
 
     def by_architecture(self) -> dict[str, dict[str, int]]:
         """The hints that go into the IR, by architecture (`sm_90`) or `default`."""
@@ -104,6 +114,18 @@ class Hints:
         return 3 if self.opt_level is None else self.opt_level
 
 
+def _with_hints(hints: Hints, changes: dict[str, Any]) -> Hints:
+    """The hints with changes, whose names the user gives."""
+    for name in changes:
+        if name not in _ALLOWED:
+            raise TileTypeError(
+                f"there is no hint '{name}'",
+                location=place_of_caller(),
+                remedy=f"the hints are {', '.join(_ALLOWED)}",
+            )
+    return dataclasses.replace(hints, **changes)
+
+
 class Kernel:
     """A kernel: a Python function that each block of a grid executes.
 
@@ -112,7 +134,17 @@ class Kernel:
 
     def __init__(self, function: FunctionType, hints: Hints):
         if not isinstance(function, FunctionType):
-            raise TypeError(f"@kernel takes a Python function, not {type(function).__name__}")
+            raise TileTypeError(
+                f"@kernel takes a Python function, not {type(function).__name__}",
+                location=place_of_caller(),
+                remedy="write it above the `def` of a function",
+            )
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TileSyntaxError(
+                f"the kernel '{function.__name__}' is async",
+                location=place_of(function),
+                remedy="write `def`: launches return when the kernel is queued",
+            )
         self.function = function
         self.hints = hints
         self.name = function.__name__
@@ -132,7 +164,7 @@ class Kernel:
     def replace_hints(self, **hints: Any) -> Kernel:
         """The same kernel with other hints: `num_ctas`, `occupancy`, `opt_level`,
         `num_worker_warps`."""
-        return Kernel(self.function, dataclasses.replace(self.hints, **hints))
+        return Kernel(self.function, _with_hints(self.hints, hints))
 
     def trace(
         self,
@@ -177,9 +209,10 @@ def kernel(function: Any = None, /, **hints: Any) -> Any:
 
     See `Hints` for what the arguments mean; each may be a `ByTarget`.
     """
+    given = _with_hints(Hints(), hints)
     if function is None:
-        return lambda decorated: Kernel(decorated, Hints(**hints))
-    return Kernel(function, Hints(**hints))
+        return lambda decorated: Kernel(decorated, given)
+    return Kernel(function, given)
 
 
 @overload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,6 +115,11 @@ def _find(code: CodeType) -> Scope:
             f"the source of '{code.co_name}' cannot be read ({code.co_filename})",
             remedy="kernels are compiled from their source: put the function in a file, "
             "or a notebook cell",
+        )
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise TileSyntaxError(
+            f"'{code.co_name}' is async, which functions of kernels cannot be",
+            remedy="write `def`",
         )
     named = [node for node in functions.get(code.co_firstlineno, []) if _fits(node, code)]
     if not named:

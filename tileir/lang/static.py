@@ -303,9 +303,13 @@ def format_string(self: Interpreter, node: ast.JoinedStr) -> Any:
         if isinstance(value, FormattedString) and not spec:
             pieces += value.parts
         elif is_runtime(value) and isinstance(spec, str):
-            if part.conversion != -1:
+            # `!r`, which `{x=}` means as well, and `!s` print numbers as they are printed anyway.
+            if part.conversion != -1 and spec:
                 self.frame.node = part
-                raise TileSyntaxError("!r, !s and !a do not work with run-time values")
+                raise TileSyntaxError(
+                    "!r, !s and !a with a format do not work with run-time values",
+                    remedy=f"leave out the conversion: {{x:{spec}}}",
+                )
             pieces.append((value, spec))
         else:
             converted = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}[part.conversion](value)

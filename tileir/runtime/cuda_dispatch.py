@@ -26,6 +26,7 @@ from .launch import normalize_grid
 from .native_plan import describe, explain
 from .specialize import (
     Specialization,
+    as_arguments,
     native_rule,
     plain_constant,
     rule_of,
@@ -86,8 +87,7 @@ class Dispatch:
 
     def slow(self, stream: Any, grid: Any, args: Any, programmatic: Any) -> None:
         """A launch that is not for the native dispatcher: arrays in host memory, errors."""
-        if not isinstance(args, (tuple, list)):
-            args = _as_arguments(self.kernel.name, args)
+        args = as_arguments(self.kernel.name, args)
         whole = with_defaults(self.kernel.name, self.rules, args)
         extents = normalize_grid(grid)
         if len(whole) != len(args) or not _is_plain_grid(grid):
@@ -221,13 +221,3 @@ def _is_plain_grid(grid: Any) -> bool:
     """Whether the native dispatcher reads a grid."""
     extents = grid if isinstance(grid, tuple) else (grid,)
     return all(type(extent) is int for extent in extents)
-
-
-def _as_arguments(kernel: str, args: Any) -> tuple[Any, ...]:
-    try:
-        return tuple(args)
-    except TypeError:
-        raise LaunchError(
-            f"kernel '{kernel}': arguments are a tuple, not {type(args).__name__}",
-            remedy=f"launch(stream, grid, {kernel}, (a, b, c))",
-        ) from None

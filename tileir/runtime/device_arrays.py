@@ -62,18 +62,30 @@ def device_array(value: Any, index: int | str, stream: int) -> DeviceArray | Non
     the parameter's number, or how messages call it.
     """
     if hasattr(value, "__dlpack_device__"):
-        kind, ordinal = value.__dlpack_device__()
+        kind, ordinal = _dlpack_device(value, index)
         if kind == _CPU:
             return None
         if kind in (_CUDA, _CUDA_MANAGED):
-            return _from_dlpack(value, int(ordinal), index, stream)
+            return _from_dlpack(value, ordinal, index, stream)
         raise LaunchError(
-            f"{_parameter(index)}: the array lies on DLPack device type {int(kind)}, "
+            f"{_parameter(index)}: the array lies on DLPack device type {kind}, "
             "expected CUDA device memory"
         )
     if hasattr(value, "__cuda_array_interface__"):
         return _from_interface(value, index)
     return None
+
+
+def _dlpack_device(value: Any, index: int | str) -> tuple[int, int]:
+    """DLPack's type and number of the device on which an array lies."""
+    try:
+        kind, ordinal = value.__dlpack_device__()
+    except Exception as error:  # producers raise what they like
+        raise LaunchError(
+            f"{_parameter(index)}: this {type(value).__name__} cannot be passed: {error}",
+            remedy="pass an array that has memory, on the device or the host",
+        ) from error
+    return int(kind), int(ordinal)
 
 
 class _DLTensor(ctypes.Structure):

@@ -21,7 +21,7 @@ import inspect
 import math
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -132,8 +132,23 @@ class Specialization:
     arrays: tuple[ArrayView, ...]
 
 
-def with_defaults(kernel: str, rules: Sequence[Rule], args: Sequence[Any]) -> tuple[Any, ...]:
+def as_arguments(kernel: str, args: Any) -> Sequence[Any]:
+    """The arguments of a launch, in their order. Raises LaunchError for what holds none."""
+    if isinstance(args, (tuple, list)):
+        return args
+    # An array is an argument, though one may iterate over it.
+    is_one = isinstance(args, (str, bytes, dict)) or hasattr(args, "shape")
+    if is_one or not isinstance(args, Iterable):
+        raise LaunchError(
+            f"kernel '{kernel}': arguments are a tuple, not {type(args).__name__}",
+            remedy=f"launch(stream, grid, {kernel}, (a, b, c)); of one argument, (a,)",
+        )
+    return tuple(args)
+
+
+def with_defaults(kernel: str, rules: Sequence[Rule], args: Any) -> tuple[Any, ...]:
     """One argument a parameter. Raises LaunchError if there are too few or too many."""
+    args = as_arguments(kernel, args)
     rest = [rule.default for rule in rules[len(args) :]]
     if len(args) > len(rules) or any(value is _MISSING for value in rest):
         names = ", ".join(rule.name for rule in rules)

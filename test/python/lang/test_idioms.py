@@ -511,6 +511,15 @@ def printing(x, n):
         print("large")
 
 
+def test_printing_with_names():
+    @ct.kernel
+    def show(x):
+        n, v = ct.bid(0), ct.load(x, (0,), (2,))
+        print(f"{n=} {v = } {n!r} {v!s}")
+
+    assert run(show, 1, np.arange(2, dtype=np.int32)) == ["n=0 v = [0, 1] 0 [0, 1]"]
+
+
 def test_printing():
     lines = run(printing, 1, np.arange(4, dtype=np.int32), 3)
     assert "".join(lines).replace("\n", "") == "n = 3, sum = 6, constant = 002large"

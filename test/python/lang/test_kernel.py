@@ -16,6 +16,7 @@ from lang_support import run, text
 
 import tileir
 import tileir.lang as ct
+from tileir.lang.errors import TileSyntaxError, TileTypeError, TileValueError
 from tileir.lang.signature import ConstantParameter, ScalarParameter, Signature
 
 FACTOR = 3
@@ -88,12 +89,27 @@ def test_levels_by_architecture():
     ids=str,
 )
 def test_wrong_hints_are_refused(hints: dict[str, Any]):
-    with pytest.raises(ValueError, match=f"{next(iter(hints))} must be one of"):
+    ((name, value),) = hints.items()
+    with pytest.raises(TileValueError) as caught:
         plain.replace_hints(**hints)
+    assert caught.value.reason.startswith(f"the hint {name} is ")
+    assert caught.value.location.startswith(f"{__file__}:")
+    assert caught.value.remedy.startswith("it must be one of ")
+    with pytest.raises(TileValueError, match=f"test_kernel.py:.*the hint {name} is "):
+        ct.kernel(**hints)
+
+
+@pytest.mark.parametrize("make", [ct.kernel, plain.replace_hints])
+def test_unknown_hints(make: Any):
+    with pytest.raises(
+        TileTypeError, match=r"test_kernel.py:\d+: there is no hint 'num_warps'"
+    ) as e:
+        make(num_warps=4)
+    assert e.value.remedy == "the hints are num_ctas, occupancy, opt_level, num_worker_warps"
 
 
 def test_wrong_architecture():
-    with pytest.raises(ValueError, match="no architecture"):
+    with pytest.raises(TileValueError, match="test_kernel.py:.*no architecture"):
         ct.ByTarget(hopper=2)
 
 
@@ -103,13 +119,43 @@ def test_kernels_cannot_be_called():
 
 
 def test_only_functions_are_kernels():
-    with pytest.raises(TypeError, match="takes a Python function"):
+    with pytest.raises(TileTypeError, match=r"test_kernel.py:.*takes a Python function"):
         ct.kernel(len)
-    with pytest.raises(TypeError, match=r"\*args"):
 
-        @ct.kernel
-        def variadic(*args):
-            pass
+    def variadic(*args):
+        pass
+
+    def keywords(a, **options):
+        pass
+
+    for function, name in ((variadic, r"\*args"), (keywords, r"\*\*options")):
+        with pytest.raises(TileSyntaxError, match=rf"test_kernel.py:\d+: .*'{name}'\n  name each"):
+            ct.kernel(function)
+
+
+def test_kernels_and_their_functions_are_not_async():
+    async def function(x):
+        pass
+
+    @ct.kernel
+    def calling(x):
+        function(x)
+
+    with pytest.raises(
+        TileSyntaxError, match=r"test_kernel.py:\d+: the kernel 'function' is async"
+    ):
+        ct.kernel(function)
+    with pytest.raises(TileSyntaxError, match="'function' is async"):
+        text(calling, vector())
+
+
+def test_kernels_launch_no_kernels():
+    @ct.kernel
+    def launching(x):
+        ct.launch(None, 1, plain, (x,))
+
+    with pytest.raises(TileTypeError, match=r"test_kernel.py:\d+:9: launch\(\) .* for the host"):
+        text(launching, vector())
 
 
 # Parameters.
@@ -142,7 +188,7 @@ def test_parameters():
 
 
 def test_annotations_that_exclude_each_other():
-    with pytest.raises(TypeError, match="exclude each other"):
+    with pytest.raises(TileTypeError, match=r"test_kernel.py:\d+: .*exclude each other"):
 
         @ct.kernel
         def kernel(a: Annotated[ct.Constant[int], ct.ArrayAnnotation()]):

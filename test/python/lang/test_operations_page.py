@@ -6,9 +6,10 @@ import inspect
 import linecache
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pytest
 from lang_support import run
 
 import tileir.lang as ct
@@ -51,6 +52,27 @@ def test_mean_and_variance() -> None:
     out = np.zeros((3, 2), np.float32)
     run(kernel("mean_and_variance"), 3, x, out, 48)
     np.testing.assert_allclose(out, np.stack([x.mean(1), x.var(1)], 1), rtol=1e-4, atol=1e-6)
+
+
+@ct.kernel
+def backward_recurrence(a, b, out, N: ct.Constant[int]):
+    pair = ct.load(a, (0,), (N,)), ct.load(b, (0,), (N,))
+    steps = ct.scan(
+        pair, 0, lambda a2, b2, a1, b1: (a2 * a1, a2 * b1 + b2), (1.0, 0.0), reverse=True
+    )
+    ct.store(out, (0,), steps[1])
+
+
+@pytest.mark.parametrize("backend", ["interp", "sim"])
+def test_recurrence(backend: Literal["interp", "sim"]) -> None:
+    a, b = np.random.default_rng(0).random((2, 8)).astype(np.float32)
+    for function, order in ((kernel("recurrence"), 1), (backward_recurrence, -1)):
+        expected, out, h = [], np.zeros(8, np.float32), 0.0
+        for factor, added in zip(a[::order], b[::order], strict=True):
+            h = factor * h + added
+            expected.append(h)
+        run(function, 1, a, b, out, 8, backend=backend)
+        np.testing.assert_allclose(out, expected[::order], rtol=1e-5)
 
 
 def test_every_name_of_the_language_is_on_the_page() -> None:

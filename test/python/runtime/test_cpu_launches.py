@@ -99,6 +99,23 @@ def test_arrays_that_overlap_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
         launch(None, 1, fresh(add), (x[:100], np.ones(100, np.float32), x[1:], 128))
 
 
+@pytest.mark.parametrize("args", [None, 5, "a", {"a": 1}, np.zeros(4, np.float32)], ids=str)
+def test_arguments_are_a_tuple(backend: str, args: Any) -> None:
+    with pytest.raises(LaunchError) as caught:
+        launch(None, 1, fresh(scale), args)
+    assert str(caught.value) == (
+        f"kernel 'scale': arguments are a tuple, not {type(args).__name__}\n"
+        "  launch(stream, grid, scale, (a, b, c)); of one argument, (a,)"
+    )
+
+
+def test_tensors_without_memory(backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    a = np.zeros(4, np.float32)
+    with pytest.raises(LaunchError, match="parameter 'b': this Tensor cannot be passed: .*meta"):
+        launch(None, 1, fresh(add), (a, torch.zeros(4, device="meta"), a, 4))
+
+
 @pytest.mark.parametrize("kind", ["numpy", "list", "dlpack"])
 def test_negative_strides(backend: str, kind: str) -> None:
     base = np.zeros(100, np.float32)

@@ -240,7 +240,7 @@ def test_what_does_not_fit_the_kernel(configs: Any, key: Any, message: str) -> N
 
 
 def test_wrong_uses() -> None:
-    with pytest.raises(TypeError, match="@autotune takes a kernel, not function"):
+    with pytest.raises(tileir.TileError, match="@autotune takes a kernel, not function"):
         ct.autotune(CONFIGS)(blocks)  # type: ignore[arg-type]
     tuned = ct.autotune(CONFIGS)(scale)
     with pytest.raises(LaunchError, match="takes 3 arguments, 4 were given"):

@@ -326,7 +326,13 @@ def reduce(x: Any, /, axis: Any, func: Any, identity: Any, *, keepdims: bool = F
 
 def scan(x: Any, /, axis: Any, func: Any, identity: Any, *, reverse: bool = False) -> Any:
     """All partial results of a reduction along one axis, the element itself included; from the
-    last element on with `reverse`. Arguments as those of `reduce`."""
+    last element on with `reverse`. Arguments as those of `reduce`.
+
+    `func` is given the later part first, then the one before it (with `reverse`, the one behind
+    it). It matters where `func` does not commute, as for the recurrence `h = a * h + b`:
+
+        ct.scan((a, b), 0, lambda a2, b2, a1, b1: (a2 * a1, a2 * b1 + b2), (1.0, 0.0))[1]
+    """
     tiles, identities, grouped = _group(x, identity, "scan")
     place = axis_of(axis, len(tiles[0].shape))
     combine = user_combiner(func, len(tiles), "scan()", grouped=grouped)
