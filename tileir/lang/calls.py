@@ -89,12 +89,29 @@ def call(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[str
     if kind is functools.partial:
         kwargs = {**function.keywords, **kwargs}
         return call(self, function.func, (*function.args, *args), kwargs)
+    special = _special_method(function, args)
+    if special is not None:
+        return _inline_function(self, special, args, kwargs)
     own = vars(kind).get("__call__")
     if isinstance(own, FunctionType) and is_inlined(own):
         return _inline_function(self, own, (function, *args), kwargs)
     if not callable(function):
         raise TileTypeError(f"{describe(function)} cannot be called")
     return _native(self, function, args, kwargs)
+
+
+#: Functions of Python that only call a method of their argument.
+_SPECIAL_METHODS = {
+    len: "__len__", abs: "__abs__", bool: "__bool__", int: "__int__", float: "__float__"
+}  # fmt: skip
+
+
+def _special_method(function: Any, args: Sequence[Any]) -> FunctionType | None:
+    """The method that a built-in function calls, where the kernel's author has written it."""
+    if len(args) != 1 or not isinstance(function, Hashable) or function not in _SPECIAL_METHODS:
+        return None
+    own = getattr(type(args[0]), _SPECIAL_METHODS[function], None)
+    return own if isinstance(own, FunctionType) and is_inlined(own) else None
 
 
 def _native(self: Interpreter, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -198,8 +215,10 @@ def _takes_anything(function: Any) -> bool:
     if isinstance(function, type):
         # Named tuples and the like hold values.
         return function in _REARRANGE or issubclass(function, tuple)
-    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, (tuple, dict)):
-        return True
+    if isinstance(function, (BuiltinFunctionType, MethodType)):
+        owner = function.__self__
+        if issubclass(owner if isinstance(owner, type) else type(owner), (tuple, dict)):
+            return True  # such as `_replace` of a named tuple
     if isinstance(function, Hashable) and function in _REARRANGE:
         return True
     return getattr(function, "__module__", None) in _REARRANGING_MODULES

@@ -218,6 +218,9 @@ def _identity(self: Interpreter, node: ast.AST, positive: bool, left: Any, right
 
 
 def _contains(self: Interpreter, node: ast.AST, container: Any, item: Any) -> Any:
+    own = getattr(type(container), "__contains__", None)
+    if isinstance(own, FunctionType) and calls.is_inlined(own):
+        return branches.truth(self, node, self.call(own, (container, item)))
     if not isinstance(container, tuple) or not (is_runtime(container) or is_runtime(item)):
         return attempt(self, node, operator.contains, container, item)
     found: Any = False

@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -281,6 +281,35 @@ def python_numbers(out, n, x):
     ct.store(out, (3,), int(x or 2.5))
 
 
+class Point(NamedTuple):
+    x: Any
+    y: Any = 0
+
+
+@dataclass(frozen=True)
+class Interval:
+    low: Any
+    high: Any
+
+    def __contains__(self, value):
+        return self.low <= value and value <= self.high
+
+    def __len__(self):
+        return self.high - self.low
+
+    def __abs__(self):
+        return abs(self.low) + abs(self.high)
+
+
+@ct.kernel
+def special_methods(out, n, m):
+    p = Point(n)._replace(y=m)
+    ct.store(out, (0,), p.x * 10 + p.y)
+    ct.store(out, (1,), 1 if n in Interval(2, m) else 0)
+    ct.store(out, (2,), 1 if n not in Interval(2, m) else 0)
+    ct.store(out, (3,), len(Interval(n, m)) + abs(Interval(-n, m)))
+
+
 @ct.kernel
 def shadowed(out, n):
     sum = n + 1
@@ -309,6 +338,7 @@ CASES = [
     (int_enums, (1,), (5,)),
     (objects_in_loops, (0,), (5,)),
     (shadowed, (5,)),
+    (special_methods, (3, 7), (1, 7), (9, 9)),
     (operands, (5, 4), (0, 4), (3, 0), (0, 0)),
     (python_numbers, (5, 2.75), (0, -2.75), (3, 0.0)),
     (options, (3, (("add", 2), ("scale", 5)))),
