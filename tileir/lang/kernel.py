@@ -90,9 +90,9 @@ class Hints:
                     if len(allowed) != allowed[-1] - allowed[0] + 1:
                         known = ", ".join(map(str, allowed))
                     raise TileValueError(
-                        f"the hint {name} is {value!r}",
+                        f"the hint {name} must be one of {known}, not {value!r}",
                         location=place_of_caller(),
-                        remedy=f"it must be one of {known}",
+                        remedy="leave it out to have the compiler choose",
                     )
 
     def by_architecture(self) -> dict[str, dict[str, int]]:

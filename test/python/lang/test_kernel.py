@@ -92,10 +92,9 @@ def test_wrong_hints_are_refused(hints: dict[str, Any]):
     (name,) = hints
     with pytest.raises(TileValueError) as caught:
         plain.replace_hints(**hints)
-    assert caught.value.reason.startswith(f"the hint {name} is ")
+    assert caught.value.reason.startswith(f"the hint {name} must be one of ")
     assert str(caught.value.location).startswith(f"{__file__}:")
-    assert str(caught.value.remedy).startswith("it must be one of ")
-    with pytest.raises(TileValueError, match=f"test_kernel.py:.*the hint {name} is "):
+    with pytest.raises(TileValueError, match=f"test_kernel.py:.*the hint {name} must be one of "):
         ct.kernel(**hints)
 
 

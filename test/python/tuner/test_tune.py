@@ -17,6 +17,7 @@ import tileir.lang as ct
 from tileir import trace
 from tileir.errors import CompileTimeout, LaunchError
 from tileir.lang.autotuned import Autotuned
+from tileir.lang.errors import TileValueError
 from tileir.runtime.disk_cache import disk_cache
 
 CONFIGS = [ct.Config(TILE=64), ct.Config(TILE=128, occupancy=2)]
@@ -50,7 +51,7 @@ def test_a_search_keeps_what_fails() -> None:
     assert set(failed) == {-1, 256, 128}
     assert issubclass(failed[-1][0], tileir.TileError) and "test" in failed[-1][1]
     assert failed[256] == (LaunchError, "grid x is 0, expected 1 to 2147483647")
-    assert failed[128][0] is ValueError and "occupancy must be one of 1 to 32" in failed[128][1]
+    assert failed[128][0] is TileValueError and "occupancy must be one of 1 to 32" in failed[128][1]
     assert not y.any()  # measured on copies
 
 
