@@ -61,7 +61,8 @@ module attributes {tile_gpu.target = "sm_90a"} {
           scf.yield %none : !acc
         }
         // CHECK: tile_gpu.print
-        tile_gpu.print "%f", %r : !acc
+        %h = tile_gpu.cast <truncf> %r : !acc -> !tile_gpu.tile<128x128xf16>
+        tile_gpu.print "%f", %h : !tile_gpu.tile<128x128xf16>
       }
       gpu.return
     }
