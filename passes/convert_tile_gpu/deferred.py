@@ -9,16 +9,17 @@ free again slice by slice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import overload
+from typing import TypeGuard, overload
 
 from tileir.compiler.ir_util import has_flag, keyword
-from tileir.compiler.tile_types import tile_of
+from tileir.compiler.tile_types import is_tile_type, tile_of
 from tileir.dialects import tile_gpu
-from tileir.ir import Operation, Value
+from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 
-#: Words of a thread that may be loaded before a loop.
-_FEW_WORDS = 32
+#: Words of a thread that may be loaded before a loop, for each warp (sets of fewer warps, which
+#: take turns, have fewer registers left), and of one load beside others.
+_FEW_WORDS, _FEW_BESIDE_OTHERS = 4, 2
 #: Operations that give each register of their result from one of each operand, at most.
 _REGISTER_BY_REGISTER = (*ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.reshape")
 
@@ -71,7 +72,8 @@ def prepare(registers: Sequence[Value], index: int) -> None:
 class WhenStored:
     """What may wait until a store by tensor memory accesses asks for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, num_warps: int) -> None:
+        self._num_warps = num_warps
         self._known: dict[Value, bool] = {}
 
     def computed(self, value: Value) -> bool:
@@ -99,8 +101,37 @@ class WhenStored:
             return False
         following = list(load.operation.block)
         after = following[following.index(load.operation.opview) + 1 :]
-        tile = tile_of(load.result)
-        words = tile.layout.num_registers * tile.element_bytes // 4
-        if words <= _FEW_WORDS and any(op.operation.regions for op in after):
+        all_words = sum(_words(op.result) for op in following if self._may_be_late(op))
+        few = (
+            all_words <= _FEW_WORDS * self._num_warps
+            or _words(load.result) <= _FEW_BESIDE_OTHERS * self._num_warps
+        )
+        if few and any(op.operation.regions for op in after):
             return False
         return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)
+
+    def _may_be_late(self, op: OpView) -> TypeGuard[tile_gpu.LoadOp]:
+        return isinstance(op, tile_gpu.LoadOp) and self.computed(op.result)
+
+    def words_loaded_for(self, stored: Value) -> int:
+        """Words of a thread that are loaded as late as that, for a tile that such a store takes."""
+        words, pending, seen = 0, [stored], set()
+        while pending:
+            value = pending.pop()
+            if value in seen or not is_tile_type(value.type) or not self.computed(value):
+                continue
+            seen.add(value)
+            op = value.owner.opview
+            if isinstance(op, tile_gpu.TakeTileOp) or (
+                isinstance(op, tile_gpu.LoadOp) and self.loaded(op)
+            ):
+                words += _words(value)
+            else:
+                pending += op.operation.operands
+        return words
+
+
+def _words(tile: Value) -> int:
+    """32-bit words of a tile that a thread holds."""
+    info = tile_of(tile)
+    return info.layout.num_registers * info.element_bytes // 4

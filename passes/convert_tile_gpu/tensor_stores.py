@@ -19,8 +19,9 @@ from tileir.passes.convert_tile_gpu.slices import Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
-#: Slices whose loads are started ahead; threads of so many warps have too few registers for that.
-_AHEAD = 2
+#: Slices whose loads are started ahead, and the words that they may keep in registers meanwhile;
+#: threads of so many warps have too few registers for that.
+_AHEAD, _WORDS_AHEAD = 2, 32
 _TIGHT_WARPS = 12
 
 
@@ -58,6 +59,7 @@ class _TensorStore:
     def __init__(self, ctx: Lowering, op: tile_gpu.TmaStoreOp):
         b = ctx.builder
         self.ctx, self.tile = ctx, ctx.fragment(op.value)
+        self.words = ctx.when_stored.words_loaded_for(op.value)
         self.map, self.box = ctx.scalar(op.map), tensor_map_box(op.map.type)
         self.ring = buffer_info(op.ring.type)
         grid = grid_of(self.tile.layout, ctx.num_warps)
@@ -98,13 +100,19 @@ class _TensorStore:
             for row in range(0, self.rows, ROWS)
             for column in range(0, self.columns, self.width)
         ]
-        ahead = _AHEAD if self.ctx.num_warps < _TIGHT_WARPS else 0
+        ahead = self._ahead(len(slices))
         for slice_ in slices[:ahead]:
             slice_.prepare()
         for index, slice_ in enumerate(slices):
             for following in slices[index + ahead : index + ahead + 1]:
                 following.prepare()
             self._store_slice(slice_, index, len(slices))
+
+    def _ahead(self, slices: int) -> int:
+        """How many slices ahead loads are started."""
+        if self.ctx.num_warps >= _TIGHT_WARPS:
+            return 0
+        return min(_AHEAD, _WORDS_AHEAD * slices // max(1, self.words))
 
     def _pending(self, index: int, count: int) -> int:
         """How many copies may be under way when slice `index` of `count` is written: those after

@@ -7,6 +7,7 @@ sizes are not powers of two where that is possible.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -163,3 +164,23 @@ def test_epilogues_through_shared_memory_leave_room_for_the_ring(name: str) -> N
     module = product.trace(signature(product, (a, b, np.zeros((256, 128), np.float32))))
     program = tileir.compile(module, "sm_90a", launch="managed", cache=False)
     assert "tile_gpu.specialize" in program.stage("tile_gpu")
+
+
+@pytest.mark.parametrize("launch", ["plain", "managed"])
+@pytest.mark.parametrize("columns", [128, 256])
+def test_scales_of_rows_and_columns_beside_a_residual_spill_nothing(
+    columns: int, launch: Literal["plain", "managed"]
+) -> None:
+    @ct.kernel
+    def scaled(a, b, c, residual, rows, scales, N: ct.Constant[int]):
+        i, j = ct.bid(0), ct.bid(1)
+        t = ct.zeros((128, N), ct.float32)
+        for k in range(ct.num_tiles(a, 1, (128, 64))):
+            t = ct.mma(ct.load(a, (i, k), (128, 64)), ct.load(b, (k, j), (64, N)), t)
+        t = t * ct.load(rows, (i,), (128,))[:, None] * ct.load(scales, (j,), (N,))[None, :]
+        ct.store(c, (i, j), (t + ct.load(residual, (i, j), (128, N))).astype(c.dtype))
+
+    half, scale = np.zeros((272, 272), np.float16), np.zeros(272, np.float32)
+    described = signature(scaled, (half, half, half, half, scale, scale, columns))
+    program = tileir.compile(scaled.trace(described), "sm_90a", launch=launch, cache=False)
+    assert program.cubin and program.kernels["scaled"].spill_bytes == 0
