@@ -134,7 +134,7 @@ class Lowering:
         self.lane = b.op("arith.andi", [self.thread, b.c32(31)], b.i32)
         self.warp = b.op("arith.shrui", [self.thread, b.c32(5)], b.i32)
         #: Values needed everywhere are built before this operation, so that they dominate.
-        self._prologue_end = self._anchor()
+        self._prologue_end = b.anchor()
         #: number of the barrier that all threads here meet at, None for that of the whole block
         self._barrier: Value | None = None
         #: of how many sets of specialised warps this is one, and which (i32)
@@ -212,10 +212,6 @@ class Lowering:
         with self.builder.at(InsertionPoint(self._prologue_end)):
             return build()
 
-    def _anchor(self) -> Operation:
-        b = self.builder
-        return b.create("arith.constant", [], [b.i32], {"value": b.i32_attr(0)})
-
     @contextlib.contextmanager
     def consumers(self, replicas: int, first_barrier: int) -> Iterator[None]:
         """What is built inside runs in the first warps of a block with more, in `replicas` sets of
@@ -231,7 +227,7 @@ class Lowering:
             threads = b.c32(32 * self.num_warps)
             self.thread = b.op("arith.remui", [self.thread, threads], b.i32)
         self._barrier = b.add(self.replica, b.c32(first_barrier))
-        self._remembered, self._prologue_end = {}, self._anchor()
+        self._remembered, self._prologue_end = {}, b.anchor()
         try:
             yield
         finally:

@@ -8,14 +8,18 @@ from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.ir_util import int_attr
 from tileir.compiler.layout import Layout
 from tileir.compiler.shared_memory import vector_elements
-from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo, TileInfo, buffer_info, tile_of
+from tileir.compiler.tile_types import (
+    CHUNK_BYTES,
+    SWIZZLE_PERIOD,
+    BufferInfo,
+    TileInfo,
+    buffer_info,
+    tile_of,
+)
 from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.vectors import memory_type, pack, unpack
-
-#: The swizzle reads the low three bits of the row.
-_SWIZZLE_PERIOD = 8
 
 
 @lowers("tile_gpu.alloc")
@@ -128,7 +132,7 @@ class SharedAddress:
         if not self.info.swizzle:
             base, constant = self._base(), row * self._pitch + column
         else:
-            base = b.add(self._base(), self._column(row % _SWIZZLE_PERIOD, column))
+            base = b.add(self._base(), self._column(row % SWIZZLE_PERIOD, column))
             constant = row * self._pitch
         total = b.add(base, b.c32(constant)) if constant else base
         return b.op("arith.index_cast", [total], b.index)

@@ -12,8 +12,8 @@ from tileir.passes.walk import ops_named
 
 #: What may take or give a tile in the layout of accumulators.
 _CONVERTING = ("tile_gpu.dot", "tile_gpu.atomic_red", "tile_gpu.store", "tile_gpu.load")
-#: What gives a tile that lies as nothing after it may want, or passes through shared memory itself.
-_REGROUPING = tuple(
+#: What takes its tiles through shared memory, or gives one that lies as nothing after it may want.
+_REARRANGING = tuple(
     f"tile_gpu.{name}"
     for name in ("permute", "reshape", "scan", "extract", "insert", "cat", "print")
 )
@@ -22,26 +22,28 @@ _REGROUPING = tuple(
 def bytes_of_consumers(kernel: Operation, except_for: set[Operation]) -> int:
     """Bytes of buffers, and of the largest tile that passes through shared memory to change its
     layout on the way from memory, to memory, or to a product."""
-    total, largest, num_warps = 0, 0, num_warps_of(kernel)
+    total, num_warps = 0, num_warps_of(kernel)
+    tiles: list[TileInfo] = []
     for op in ops_named(kernel, "tile_gpu.alloc", "tile_gpu.to_shared"):
         if op.operation not in except_for:
             total += buffer_info(op.operation.results[0].type).bytes
     for op in ops_named(kernel, *_CONVERTING):
-        if op.operation in except_for:
-            continue
-        info = _converted(op, num_warps)
-        if info is not None:
-            largest = max(largest, _bytes(info))
-    for op in ops_named(kernel, *_REGROUPING):
-        if not all(map(_is_operand, op.operation.results)) or not op.operation.results:
-            values = [*op.operation.operands, *op.operation.results]
-            tiles = [info for info in (tile_info(value.type) for value in values) if info]
-            largest = max(largest, *map(_bytes, tiles), 0)
+        if op.operation not in except_for:
+            info = _converted(op, num_warps)
+            tiles += [] if info is None else [info]
+    for op in ops_named(kernel, *_REARRANGING):
+        tiles += _rearranged(op)
+    largest = max((info.num_elements * info.element_bytes for info in tiles), default=0)
     return total + largest * 9 // 8  # some of it pads rows
 
 
-def _bytes(info: TileInfo) -> int:
-    return info.num_elements * info.element_bytes
+def _rearranged(op: OpView) -> list[TileInfo]:
+    """The tiles that an operation takes and gives, unless it only prepares an operand."""
+    results = list(op.operation.results)
+    if results and all(map(_is_operand, results)):
+        return []
+    infos = (tile_info(value.type) for value in (*op.operation.operands, *results))
+    return [info for info in infos if info is not None]
 
 
 def _converted(op: OpView, num_warps: int) -> TileInfo | None:

@@ -8,13 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import ancestor_in, ancestors, has_flag
-from tileir.compiler.tile_types import LARGEST_BOX, BufferInfo
+from tileir.compiler.tile_types import LARGEST_BOX, SWIZZLE_PERIOD, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad
-
-#: After so many rows a swizzle repeats.
-_ROWS_OF_SWIZZLE = 8
 
 
 @dataclass(eq=False)
@@ -98,8 +95,8 @@ def rows_of(b: Builder, fetch: Fetch) -> Value | None:
     dim, buffer = fetch.box.order[0], fetch.load.buffer
     if dim != fetch.outer_dim or buffer.shape[dim] != fetch.box_rows or fetch.shared is not None:
         return None
-    size, group = fetch.load.load.sizes[dim], b.c64(_ROWS_OF_SWIZZLE)
-    up = b.add(size, b.c64(_ROWS_OF_SWIZZLE - 1))
+    size, group = fetch.load.load.sizes[dim], b.c64(SWIZZLE_PERIOD)
+    up = b.add(size, b.c64(SWIZZLE_PERIOD - 1))
     groups = b.mul(b.op("arith.divui", [up, group], b.i64), group)
     some = b.op("arith.maxsi", [groups, group], b.i64)
     return b.op("arith.minsi", [some, b.c64(fetch.box_rows)], b.i64)

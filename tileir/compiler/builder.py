@@ -92,6 +92,10 @@ class Builder:
         """An operation with one result."""
         return self.create(name, operands, [result], attributes).results[0]
 
+    def anchor(self) -> Operation:
+        """An operation that does nothing, for others to be built before it later."""
+        return self.create("arith.constant", [], [self.i32], {"value": self.i32_attr(0)})
+
     def block(self, region: Region, arguments: Sequence[Type] = ()) -> Block:
         """A new block at the end of `region`."""
         return region.blocks.append(*arguments, arg_locs=[self.location] * len(arguments))
@@ -142,8 +146,7 @@ class Builder:
 
     def share_constants(self) -> None:
         """From now on, builds each integer once, here, where it must dominate all that follows."""
-        anchor = self.create("arith.constant", [], [self.i32], {"value": self.i32_attr(0)})
-        self._constants_point = InsertionPoint(anchor)
+        self._constants_point = InsertionPoint(self.anchor())
 
     def constant(self, value: int | float | bool, type: Type) -> Value:
         """`value` as a scalar, or as every element of a tile."""

@@ -112,6 +112,8 @@ def tile_type(builder: Builder, info: TileInfo) -> Type:
 
 CHUNK_BYTES = 16
 LINE_BYTES = 128
+#: After so many rows a swizzle repeats: it reads the low three bits of their numbers.
+SWIZZLE_PERIOD = 8
 #: A box of a tensor memory access has at most so many rows.
 LARGEST_BOX = 256
 
