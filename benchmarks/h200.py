@@ -143,7 +143,7 @@ def main() -> int:
         if name == "build":
             command.add_argument("--hand-written", metavar="DIR")
         else:
-            command.add_argument("--rounds", type=int, default=7)
+            command.add_argument("--rounds", type=int, default=25)
             command.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     return options.action(options)

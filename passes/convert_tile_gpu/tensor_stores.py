@@ -3,12 +3,17 @@
 Each warpgroup on its own: a slice of 64 rows and as many columns as a swizzled row is wide goes to
 shared memory (`stmatrix`, free of bank conflicts by the swizzle), and from there to the tensor,
 copied by the warpgroup's first thread while the next slice is being written.
+
+Stores that follow each other go slice by slice together: of two tiles computed from the same
+accumulators, neither is held while the other leaves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileir.compiler.ir_util import has_flag
-from tileir.compiler.tile_types import buffer_info, tensor_map_box
+from tileir.compiler.tile_types import buffer_info, tensor_map_box, tile_of
 from tileir.compiler.wgmma import ROWS, THREADS, WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
@@ -27,7 +32,32 @@ _TIGHT_WARPS = 12
 
 @lowers("tile_gpu.tma_store")
 def _tma_store(ctx: Lowering, op: tile_gpu.TmaStoreOp) -> None:
-    _TensorStore(ctx, op).run()
+    together = _together(op)
+    if op == together[-1]:
+        _StoresTogether(ctx, [_TensorStore(ctx, each) for each in together]).run()
+
+
+def _together(op: tile_gpu.TmaStoreOp) -> list[tile_gpu.TmaStoreOp]:
+    """The stores, among them `op`, that follow each other with nothing between that waits or
+    branches, and whose slices have the same shape."""
+    run: list[tile_gpu.TmaStoreOp] = []
+    for other in op.operation.block:
+        ends = bool(other.operation.regions) or isinstance(other, tile_gpu.BarrierOp)
+        if isinstance(other, tile_gpu.TmaStoreOp):
+            ends = bool(run) and _slices_of(run[0]) != _slices_of(other)
+        if ends and op in run:
+            break
+        if ends:
+            run = []
+        if isinstance(other, tile_gpu.TmaStoreOp):
+            run.append(other)
+    return run
+
+
+def _slices_of(op: tile_gpu.TmaStoreOp) -> tuple[object, ...]:
+    """What the slices of a store follow from."""
+    tile, ring = tile_of(op.value), buffer_info(op.ring.type)
+    return tile.shape, tile.layout, ring.shape, ring.panel, ring.stages
 
 
 @lowers("tile_gpu.tma_store_wait")
@@ -53,11 +83,75 @@ def _wait_for_copies(ctx: Lowering, pending: int, complete: bool = False) -> Non
     b.create("nvvm.cp.async.bulk.wait_group", attributes=attributes)
 
 
+class _StoresTogether:
+    """Stores whose slices have the same shape, slice by slice."""
+
+    def __init__(self, ctx: Lowering, stores: Sequence[_TensorStore]):
+        self.ctx, self.stores = ctx, stores
+        self.stages = stores[0].stages
+        self.leads, self.barrier = _leads(ctx), _barrier_of_warpgroup(ctx)
+
+    def run(self) -> None:
+        rounds = list(zip(*(store.slices() for store in self.stores), strict=True))
+        ahead = self._ahead(len(rounds))
+        for slices in rounds[:ahead]:
+            _prepare(slices)
+        for index, slices in enumerate(rounds):
+            for following in rounds[index + ahead : index + ahead + 1]:
+                _prepare(following)
+            self._store(slices, index, len(rounds))
+
+    def _ahead(self, rounds: int) -> int:
+        """How many rounds ahead loads are started."""
+        if self.ctx.num_warps >= _TIGHT_WARPS:
+            return 0
+        words = sum(store.words for store in self.stores)
+        return min(_AHEAD, _WORDS_AHEAD * rounds // max(1, words))
+
+    def _pending(self, index: int, count: int) -> int:
+        """How many rounds' copies may be under way when round `index` of `count` is written: those
+        after the last from the same stages, which for the first rounds was in the tile before."""
+        if index >= self.stages:
+            return self.stages - 1
+        last = max(range(index % self.stages, count, self.stages))
+        return count - last + index - 1
+
+    def _store(self, slices: Sequence[Slice], index: int, count: int) -> None:
+        ctx = self.ctx
+        places = [store.place(index % self.stages) for store in self.stores]
+        with ctx.only_if(self.leads):
+            _wait_for_copies(ctx, self._pending(index, count))
+        self._meet()
+        for slice_, place in zip(slices, places, strict=True):
+            slice_.write(place)
+        ctx.fence_async()
+        self._meet()
+        with ctx.only_if(self.leads):
+            for store, slice_, place in zip(self.stores, slices, places, strict=True):
+                store.copy(slice_.corner, place)
+            ctx.builder.create("nvvm.cp.async.bulk.commit.group")
+
+    def _meet(self) -> None:
+        """A barrier of the warpgroup."""
+        meet(self.ctx.builder, self.barrier, THREADS)
+
+
+def _prepare(slices: Sequence[Slice]) -> None:
+    for slice_ in slices:
+        slice_.prepare()
+
+
+def _barrier_of_warpgroup(ctx: Lowering) -> Value:
+    b = ctx.builder
+    group, _ = group_and_warp(ctx)
+    groups = b.mul(ctx.replica, b.c32(ctx.num_warps // WARPS))
+    return b.add(b.add(group, groups), b.c32(NamedBarrier.WARPGROUPS))
+
+
 class _TensorStore:
     """One store."""
 
     def __init__(self, ctx: Lowering, op: tile_gpu.TmaStoreOp):
-        b = ctx.builder
         self.ctx, self.tile = ctx, ctx.fragment(op.value)
         self.words = ctx.when_stored.words_loaded_for(op.value)
         self.map, self.box = ctx.scalar(op.map), tensor_map_box(op.map.type)
@@ -69,12 +163,8 @@ class _TensorStore:
         self.columns = self.tile.info.shape[1] // grid.columns
         #: Columns of a slice: of one panel, or of several.
         self.width = self.ring.shape[1] // grid.columns
-        group, _ = group_and_warp(ctx)
-        groups = b.mul(ctx.replica, b.c32(ctx.num_warps // WARPS))
-        self.barrier = b.add(b.add(group, groups), b.c32(NamedBarrier.WARPGROUPS))
         #: Each replica has its share of the stages.
         self.stages = self.ring.stages // ctx.num_replicas
-        self.leads = _leads(ctx)
         row, column = place_in_grid(ctx, grid)
         self.origin = self._origin(row, column, [ctx.scalar(start) for start in op.starts])
         self.base = self._base(row, column, address(ctx, ctx.buffers[op.ring]))
@@ -94,59 +184,26 @@ class _TensorStore:
         first = b.mul(self.ctx.replica, b.c32(self.stages * self.ring.stage_bytes))
         return b.add(b.add(ring, first), b.add(down, right))
 
-    def run(self) -> None:
-        slices = [
+    def slices(self) -> list[Slice]:
+        """The slices of the warpgroup's part."""
+        return [
             Slice.of(self.ctx, self.tile, (row, column), self.ring, self.transposed)
             for row in range(0, self.rows, ROWS)
             for column in range(0, self.columns, self.width)
         ]
-        ahead = self._ahead(len(slices))
-        for slice_ in slices[:ahead]:
-            slice_.prepare()
-        for index, slice_ in enumerate(slices):
-            for following in slices[index + ahead : index + ahead + 1]:
-                following.prepare()
-            self._store_slice(slice_, index, len(slices))
 
-    def _ahead(self, slices: int) -> int:
-        """How many slices ahead loads are started."""
-        if self.ctx.num_warps >= _TIGHT_WARPS:
-            return 0
-        return min(_AHEAD, _WORDS_AHEAD * slices // max(1, self.words))
+    def place(self, stage: int) -> Value:
+        """Where a slice that goes by way of `stage` starts in shared memory (i32)."""
+        b, offset = self.ctx.builder, stage * self.ring.stage_bytes
+        return b.add(self.base, b.c32(offset)) if offset else self.base
 
-    def _pending(self, index: int, count: int) -> int:
-        """How many copies may be under way when slice `index` of `count` is written: those after
-        the last one from the same stage, which for the first slices was in the tile before."""
-        if index >= self.stages:
-            return self.stages - 1
-        last = max(range(index % self.stages, count, self.stages))
-        return count - last + index - 1
-
-    def _store_slice(self, slice_: Slice, index: int, count: int) -> None:
-        ctx, b = self.ctx, self.ctx.builder
-        offset = index % self.stages * self.ring.stage_bytes
-        place = b.add(self.base, b.c32(offset)) if offset else self.base
-        with ctx.only_if(self.leads):
-            _wait_for_copies(ctx, self._pending(index, count))
-        self._meet()
-        slice_.write(place)
-        ctx.fence_async()
-        self._meet()
-        with ctx.only_if(self.leads):
-            self._copy(slice_.corner, place)
-
-    def _meet(self) -> None:
-        """A barrier of the warpgroup."""
-        meet(self.ctx.builder, self.barrier, THREADS)
-
-    def _copy(self, corner: tuple[int, int], place: Value) -> None:
-        """Copies a slice, panel by panel, as one group."""
+    def copy(self, corner: tuple[int, int], place: Value) -> None:
+        """Copies a slice, panel by panel."""
         b = self.ctx.builder
         row, column = corner
         for right in range(0, self.width, self.ring.panel):
             skipped = b.c32(right // self.ring.panel * self.ring.panel_bytes)
             self._copy_box((row, column + right), b.add(place, skipped) if right else place)
-        b.create("nvvm.cp.async.bulk.commit.group")
 
     def _copy_box(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder
