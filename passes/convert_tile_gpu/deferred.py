@@ -4,6 +4,9 @@ An epilogue of several steps on all registers of an accumulator needs as many ag
 does not have. Results that leave by tensor memory accesses are written in slices; what nothing but
 such a store sees is computed when its slice is, and loaded one slice ahead, so that registers are
 free again slice by slice.
+
+The exception is what takes in a tile from the stages of a ring: the sooner it is read, the sooner
+the producer can go on, and its sum with an accumulator needs no more registers than that.
 """
 
 from __future__ import annotations
@@ -11,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeGuard, overload
 
-from tileir.compiler.ir_util import has_flag, keyword
+from tileir.compiler.ir_util import defining_op, has_flag, keyword
 from tileir.compiler.tile_types import is_tile_type, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 
 #: Words of a thread that may be loaded before a loop, for each warp (sets of fewer warps, which
-#: take turns, have fewer registers left), and of one load beside others.
+#: take turns, have fewer registers left), and of one load beside others. Stores share them.
 _FEW_WORDS, _FEW_BESIDE_OTHERS = 4, 2
+#: From so many warps on, threads have no registers but for accumulators and one slice.
+TIGHT_WARPS = 12
 #: Operations that give each register of their result from one of each operand, at most.
 _REGISTER_BY_REGISTER = (*ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.reshape")
 
@@ -74,24 +79,63 @@ class WhenStored:
 
     def __init__(self, num_warps: int) -> None:
         self._num_warps = num_warps
-        self._known: dict[Value, bool] = {}
+        self._stores: dict[Value, frozenset[Operation]] = {}
 
     def computed(self, value: Value) -> bool:
         """Whether only such stores see a tile, in the same block of code, perhaps after operations
-        on each register."""
-        known = self._known.get(value)
+        on each register, and it should wait for them."""
+        return self._only_stored(value) and not self._takes_in(value)
+
+    def _only_stored(self, value: Value) -> bool:
+        return bool(self._stores_of(value))
+
+    def _stores_of(self, value: Value) -> frozenset[Operation]:
+        """The stores that see a tile, if nothing else does; none otherwise."""
+        known = self._stores.get(value)
         if known is None:
-            uses = list(value.uses)
-            known = bool(uses) and all(self._defers(use.owner.operation, value) for use in uses)
-            self._known[value] = known
+            each = [self._stores_by(use.owner.operation, value) for use in value.uses]
+            known = frozenset().union(*each) if all(each) else frozenset()
+            self._stores[value] = known
         return known
 
-    def _defers(self, user: Operation, value: Value) -> bool:
+    def _stores_by(self, user: Operation, value: Value) -> frozenset[Operation]:
         if user.block != value.owner.operation.block:
-            return False
+            return frozenset()
         if user.name == "tile_gpu.tma_store":
-            return True
-        return user.name.startswith(_REGISTER_BY_REGISTER) and self.computed(user.results[0])
+            return frozenset([user])
+        if user.name.startswith(_REGISTER_BY_REGISTER):
+            return self._stores_of(user.results[0])
+        return frozenset()
+
+    def _takes_in(self, value: Value) -> bool:
+        """Whether an operation joins a tile from the stages of a ring to accumulators that nothing
+        else needs, and whatever else it needs is at hand."""
+        op = defining_op(value)
+        if op is None or not op.operation.name.startswith(ELEMENTWISE):
+            return False
+        if self._num_warps >= TIGHT_WARPS:
+            return False
+        taken = [tile for tile in _tiles(op) if _is_taken(tile)]
+        others = [tile for tile in _tiles(op) if tile not in taken]
+        alone = len(taken) == 1 and len(self._stores_of(value)) == 1
+        return alone and self._free_as_many(value, others)
+
+    def _free_as_many(self, result: Value, tiles: Sequence[Value]) -> bool:
+        """Whether `result` can be computed from `tiles` without a register more: one of them is as
+        large, and goes."""
+        goes = [_is_used_once(tile) and _words(tile) >= _words(result) for tile in tiles]
+        return any(goes) and all(map(self._is_at_hand, tiles))
+
+    def _is_at_hand(self, tile: Value) -> bool:
+        """Whether a tile is in registers, follows from a row that is, or takes a tile's place."""
+        op = defining_op(tile)
+        if isinstance(op, tile_gpu.LoadOp):
+            return not self.loaded(op)
+        if op is None or not op.operation.name.startswith(_REGISTER_BY_REGISTER):
+            return not isinstance(op, tile_gpu.TakeTileOp)
+        if op.operation.name.startswith(ELEMENTWISE) and not tile_of(tile).is_row:
+            return self._free_as_many(tile, _tiles(op))
+        return all(map(self._is_at_hand, _tiles(op)))
 
     def loaded(self, load: tile_gpu.LoadOp) -> bool:
         """Whether a load may be done as late as that: nothing orders it before a store. (Accesses
@@ -102,10 +146,8 @@ class WhenStored:
         following = list(load.operation.block)
         after = following[following.index(load.operation.opview) + 1 :]
         all_words = sum(_words(op.result) for op in following if self._may_be_late(op))
-        few = (
-            all_words <= _FEW_WORDS * self._num_warps
-            or _words(load.result) <= _FEW_BESIDE_OTHERS * self._num_warps
-        )
+        share = self._num_warps / len(self._stores_of(load.result))
+        few = all_words <= _FEW_WORDS * share or _words(load.result) <= _FEW_BESIDE_OTHERS * share
         if few and any(op.operation.regions for op in after):
             return False
         return not any(isinstance(op, tile_gpu.BarrierOp) for op in after)
@@ -129,6 +171,27 @@ class WhenStored:
             else:
                 pending += op.operation.operands
         return words
+
+
+def _tiles(op: OpView) -> list[Value]:
+    return [operand for operand in op.operation.operands if is_tile_type(operand.type)]
+
+
+def _is_taken(tile: Value) -> bool:
+    """Whether a tile comes from the stages of a ring, perhaps converted, for one operation only."""
+    op = defining_op(tile)
+    if op is None or not _is_used_once(tile):
+        return False
+    if isinstance(op, tile_gpu.TakeTileOp):
+        return True
+    operands = list(op.operation.operands)
+    return (
+        op.operation.name.startswith(ELEMENTWISE) and len(operands) == 1 and _is_taken(operands[0])
+    )
+
+
+def _is_used_once(value: Value) -> bool:
+    return len(list(value.uses)) == 1
 
 
 def _words(tile: Value) -> int:

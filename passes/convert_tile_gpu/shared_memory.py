@@ -90,13 +90,15 @@ class SharedAddress:
     """Element indices into a buffer, for a thread at (row, column) plus constants.
 
     Rows are counted over all dimensions but the fastest. With a swizzle, the column part of the
-    index depends on the row only through its low bits, so that it is computed once for rows that
-    are a multiple of eight apart.
+    index depends on the row only through its low bits, and is the same in all panels, so that it is
+    computed once for rows that are a multiple of eight apart. Constants are added last: they become
+    part of an instruction.
     """
 
     def __init__(self, ctx: Lowering, info: BufferInfo, row: Value, column: Value):
         self.ctx, self.info, self.row, self.column = ctx, info, row, column
         self._pitch = info.pitch_bytes // info.element_bytes
+        self._panel_elements = info.panel_bytes // info.element_bytes
         self._columns: dict[tuple[int, int], Value] = {}
         self._row_base: Value | None = None
 
@@ -132,10 +134,11 @@ class SharedAddress:
         if not self.info.swizzle:
             base, constant = self._base(), row * self._pitch + column
         else:
+            panels, column = divmod(column, self.info.panel)
             base = b.add(self._base(), self._column(row % SWIZZLE_PERIOD, column))
-            constant = row * self._pitch
-        total = b.add(base, b.c32(constant)) if constant else base
-        return b.op("arith.index_cast", [total], b.index)
+            constant = row * self._pitch + panels * self._panel_elements
+        index = b.op("arith.index_cast", [base], b.index)
+        return b.add(index, b.constant(constant, b.index)) if constant else index
 
     def _base(self) -> Value:
         """The thread's row, and for plain buffers its column, in elements."""
@@ -162,8 +165,7 @@ class SharedAddress:
         swizzled = swizzled_chunk(b, info, b.add(self.row, b.c32(row)), chunk)
         index = b.add(b.mul(swizzled, b.c32(chunk_elements)), rest)
         if info.row > info.panel:
-            panel_elements = info.num_rows * self._pitch
-            index = b.add(index, b.mul(panel, b.c32(panel_elements)))
+            index = b.add(index, b.mul(panel, b.c32(self._panel_elements)))
         return index
 
 

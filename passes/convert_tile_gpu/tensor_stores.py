@@ -18,16 +18,15 @@ from tileir.compiler.wgmma import ROWS, THREADS, WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
+from tileir.passes.convert_tile_gpu.deferred import TIGHT_WARPS
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.slices import Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
-#: Slices whose loads are started ahead, and the words that they may keep in registers meanwhile;
-#: threads of so many warps have too few registers for that.
+#: Slices whose loads are started ahead, and the words that they may keep in registers meanwhile.
 _AHEAD, _WORDS_AHEAD = 2, 32
-_TIGHT_WARPS = 12
 
 
 @lowers("tile_gpu.tma_store")
@@ -103,10 +102,9 @@ class _StoresTogether:
 
     def _ahead(self, rounds: int) -> int:
         """How many rounds ahead loads are started."""
-        if self.ctx.num_warps >= _TIGHT_WARPS:
+        if self.ctx.num_warps >= TIGHT_WARPS or len(self.stores) > 1:
             return 0
-        words = sum(store.words for store in self.stores)
-        return min(_AHEAD, _WORDS_AHEAD * rounds // max(1, words))
+        return _AHEAD if _AHEAD * self.stores[0].words <= _WORDS_AHEAD * rounds else 0
 
     def _pending(self, index: int, count: int) -> int:
         """How many rounds' copies may be under way when round `index` of `count` is written: those

@@ -44,7 +44,7 @@ def _is_row(load: tile_gpu.LoadOp, block: Block) -> bool:
     """Whether a load reads few elements, whose place is known where the loop begins."""
     tile = tile_of(load.operation.results[0])
     return (
-        tile.num_elements == max(tile.shape)
+        tile.is_row
         and keyword(load, "ordering", "weak") == "weak"
         and all(_is_known(operand, block) for operand in load.operation.operands)
     )

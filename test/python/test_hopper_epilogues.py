@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,15 @@ class Case:
         self.bias = r.normal(size=n).astype(low)
         self.residual = r.normal(size=(m, n)).astype(numpy_type(residual or gemm.output))
 
-    def want(self, residual: np.ndarray | None = None) -> np.ndarray:
-        """In float64."""
+    def total(self, residual: np.ndarray | None = None) -> np.ndarray:
+        """What GELU sees, in float64."""
         a, b, bias = (x.astype(np.float64) for x in (self.a, self.b, self.bias))
         added = self.residual if residual is None else residual
-        total = a @ b + bias + added.astype(np.float64)
+        return a @ b + bias + added.astype(np.float64)
+
+    def want(self, residual: np.ndarray | None = None) -> np.ndarray:
+        """In float64."""
+        total = self.total(residual)
         if "gelu" in self.gemm.epilogue:
             total *= (1 + np.tanh(np.sqrt(2 / np.pi) * (total + 0.044715 * total**3))) / 2
         return total
@@ -59,7 +64,7 @@ class Case:
         b = self.b if self.gemm.b == "n" else np.ascontiguousarray(self.b.T)
         for array in (self.a, b, self.c, self.bias, self.residual):
             args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
-        simulate(program, self.gemm.grid(*self.c.shape), args, seed)
+        simulate(program, self.gemm.grid(*self.residual.shape), args, seed)
         return self.c.astype(np.float64)
 
 
@@ -146,6 +151,44 @@ def test_column(gemm):
     assert not fetched(program)
     assert_fast(program)
     assert_close(case.run(program), case.want(case.residual[:, :1]))
+
+
+def with_total(gemm: Gemm, tiles_below: int) -> str:
+    """The program, which stores what GELU sees, too: in C, so many tiles further down."""
+    tile, low = f"tile<{gemm.bm}x{gemm.bn}xf32>", f"tile<{gemm.bm}x{gemm.bn}x{gemm.output}>"
+    store = re.search(r" *%done = store_view_tko weak %low.*\n", text := gemm.text())
+    assert store, "the program stores its result"
+    second = f"""%far = constant <i32: {tiles_below}> : tile<i32>
+    %deep = addi %i, %far : tile<i32>
+    %total = ftof %with_res : {tile} -> {low}
+    """ + store[0].lstrip().replace("%done", "%also").replace("%low", "%total").replace(
+        "%i,", "%deep,"
+    )
+    text = text.replace("%rows = divi %c_d0", "%rows = divi %a_d0")
+    return text.replace(store[0], f"    {second}{store[0]}")
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+@pytest.mark.parametrize("bn", [128, 256], ids=["ping-pong", "wide"])
+def test_two_results_leave_together(bn: int, launch: Launch) -> None:
+    """Slice by slice: neither of both, which come from the same registers, is held meanwhile."""
+    gemm = Gemm(128, bn, 64, "bf16", epilogue="bias_residual_gelu")
+    case = Case(gemm, 144, 272, 80)
+    case.c = np.full((256 + 144, 272), np.nan, case.c.dtype)
+    program = compile_text(with_total(gemm, 2), launch)
+    assert_fast(program)
+    assert program.ptx.count("cp.async.bulk.commit_group") == 4
+    got = case.run(program)
+    assert_close(got[:144], case.want())
+    assert_close(got[256:], case.total())
+
+
+@pytest.mark.parametrize("gemm", [GELU, replace(GELU, bn=128)], ids=["wide", "ping-pong"])
+def test_stages_of_a_residual_go_back_before_other_work(gemm: Gemm) -> None:
+    """Added to accumulators, it needs no registers; until then, the producer waits."""
+    given_back, _, rest = compiled(gemm).ptx.partition("tanh.approx")
+    assert "ldmatrix" in given_back
+    assert "ldmatrix" not in rest
 
 
 def test_bf16_is_widened_by_one_instruction():

@@ -70,6 +70,11 @@ class TileInfo:
         return math.prod(self.shape)
 
     @property
+    def is_row(self) -> bool:
+        """Whether it has one row or column only."""
+        return self.num_elements == max(self.shape, default=1)
+
+    @property
     def element_bytes(self) -> int:
         return bytes_of(self.element)
 
