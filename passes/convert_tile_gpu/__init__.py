@@ -98,6 +98,9 @@ class ConvertTileGPU(ModulePass):
             "gpu.kernel": UnitAttr.get(),
             "nvvm.reqntid": builder.attribute(f"array<i32: {block_threads(kernel)}, 1, 1>"),
         }
+        if any(op.registers is not None for op in ops_of(kernel, tile_gpu.SpecializeOp)):
+            # They are those of a whole multiprocessor, but ptxas would make room for more blocks.
+            attributes["nvvm.minctasm"] = builder.i32_attr(1)
         if NONNEGATIVE_ATTRIBUTE in kernel.attributes:
             attributes[NONNEGATIVE_ATTRIBUTE] = kernel.attributes[NONNEGATIVE_ATTRIBUTE]
         new = builder.create("gpu.func", attributes=attributes, regions=1)

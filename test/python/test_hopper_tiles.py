@@ -194,6 +194,18 @@ def test_too_much_shared_memory(gemm, needed, fitting):
     assert_fast(compiled(fitting))
 
 
+def test_small_rings_keep_the_registers_of_a_multiprocessor() -> None:
+    """A is doubled in registers, and only B comes through a ring: two blocks would have room, but
+    for their registers, which ptxas must know (C7508)."""
+    gemm = Gemm(128, 32, 64, "f16", "f32")
+    twice = "%twice = addf %at, %at : tile<128x64xf16>\n%next = mmaf %twice"
+    program = tileir.compile(
+        gemm.text().replace("%next = mmaf %at", twice), "sm_90a", isolate=False, cache=False
+    )
+    assert "setmaxnreg" in program.ptx
+    assert_fast(program)
+
+
 # ---- epilogues -----------------------------------------------------------------------------------
 
 

@@ -37,7 +37,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
 
     // Two sets of consumers: twice four warps and the producer's.
     // CHECK-LABEL: gpu.func @two_sets
-    // CHECK-SAME: nvvm.reqntid = array<i32: 384, 1, 1>
+    // CHECK-SAME: nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
     gpu.func @two_sets(%c: i1) kernel attributes {tile_gpu.num_warps = 4 : i32} {
       // CHECK: nvvm.setmaxregister decrease 40
       tile_gpu.specialize registers [40, 232] replicas 2 producer {
