@@ -26,7 +26,9 @@ _FEW_WORDS, _FEW_BESIDE_OTHERS = 4, 2
 #: From so many warps on, threads have no registers but for accumulators and one slice.
 TIGHT_WARPS = 12
 #: Operations that give each register of their result from one of each operand, at most.
-_REGISTER_BY_REGISTER = (*ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.reshape")
+_REGISTER_BY_REGISTER = (
+    *ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.permute", "tile_gpu.reshape",
+)  # fmt: skip
 
 
 class Deferred(Sequence[Value]):

@@ -80,6 +80,13 @@ def _broadcast(ctx: Lowering, op: OpView) -> None:
         tuple(0 if one else x for one, x in zip(unit, offset, strict=True))
         for offset in info.layout.register_offsets
     ]
+    _take_from(ctx, op, source, places)
+
+
+def _take_from(
+    ctx: Lowering, op: OpView, source: Fragment, places: Sequence[tuple[int, ...]]
+) -> None:
+    """Sets the result to the registers at `places` of another tile."""
     if ctx.when_stored.computed(op.operation.results[0]):
         ctx.defer(op, lambda i: source.at(places[i]), lambda i: source.prepare(places[i]))
     else:
@@ -98,7 +105,7 @@ def _permute(ctx: Lowering, op: OpView) -> None:
             coordinates[position] = x
         return tuple(coordinates)
 
-    ctx.set(op, [source.at(before(offset)) for offset in info.layout.register_offsets])
+    _take_from(ctx, op, source, [before(offset) for offset in info.layout.register_offsets])
 
 
 @lowers("tile_gpu.convert_layout")

@@ -64,7 +64,7 @@ class Case:
         b = self.b if self.gemm.b == "n" else np.ascontiguousarray(self.b.T)
         for array in (self.a, b, self.c, self.bias, self.residual):
             args += [array, *array.shape, *(s // array.itemsize for s in array.strides)]
-        simulate(program, self.gemm.grid(*self.residual.shape), args, seed)
+        simulate(program, self.gemm.grid(len(self.a), self.b.shape[1]), args, seed)
         return self.c.astype(np.float64)
 
 
@@ -151,6 +151,31 @@ def test_column(gemm):
     assert not fetched(program)
     assert_fast(program)
     assert_close(case.run(program), case.want(case.residual[:, :1]))
+
+
+def with_transposed_residual(gemm: Gemm) -> str:
+    """The program, which loads an f32 residual's tile in the other order and permutes it."""
+    text = with_residual_of(gemm, "f32")
+    wide, tall = f"{gemm.bm}x{gemm.bn}", f"{gemm.bn}x{gemm.bm}"
+    lines = []
+    for line in text.splitlines():
+        if re.search(r"%vres =|%res_l,", line):
+            line = line.replace(f"tile=({wide})", f"tile=({tall})").replace("[%i, %j]", "[%j, %i]")
+            line = line.replace(f"tile<{wide}xf32>", f"tile<{tall}xf32>")
+        lines.append(line.replace("%res_l :", "%res_p :"))
+        if line.lstrip().startswith("%res_l,"):
+            lines.append(f"%res_p = permute %res_l [1, 0] : tile<{tall}xf32> -> tile<{wide}xf32>")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("gemm", [GELU, RESIDUAL], ids=["wide", "ping-pong"])
+def test_residual_that_is_taken_transposed(gemm: Gemm) -> None:
+    """Its registers are loaded slice by slice, too: all at once, they would not fit."""
+    case = Case(gemm, 144, 272, 80)
+    case.residual = np.random.default_rng(1).normal(size=(272, 144)).astype(np.float32)
+    program = compile_text(with_transposed_residual(gemm))
+    assert_fast(program)
+    assert_close(case.run(program), case.want(case.residual.T))
 
 
 def with_total(gemm: Gemm, tiles_below: int) -> str:
