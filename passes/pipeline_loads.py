@@ -33,7 +33,7 @@ from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.overlap_products import RESERVED_BYTES
-from tileir.passes.walk import kernels, ops_named, recompute
+from tileir.passes.walk import kernels, ops_named, ops_of, recompute
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,10 @@ class PipelineLoads(ModulePass):
     ahead: int = 2
 
     def apply(self, module: Operation) -> None:
-        capacity = target_of(module).shared_bytes - RESERVED_BYTES
         for kernel in kernels(module):
+            allocs = ops_of(kernel, tile_gpu.AllocOp)  # the rings of a producer
+            capacity = target_of(module).shared_bytes - RESERVED_BYTES
+            capacity -= sum(buffer_info(alloc.result.type).bytes for alloc in allocs)
             for loop in reversed(ops_named(kernel, "scf.for")):  # inner loops first
                 self._pipeline(loop, capacity)
 

@@ -130,3 +130,32 @@ module attributes {tile_gpu.target = "sm_80"} {
     }
   }
 }
+
+// -----
+
+// Where a producer's ring has taken the memory of a multiprocessor, other operands have none.
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // CHECK-LABEL: gpu.func @no_room
+    // CHECK-NOT: async_load
+    // CHECK: scf.for
+    // CHECK: tile_gpu.load
+    // CHECK-NOT: async_load
+    // CHECK: gpu.return
+    gpu.func @no_room(%p: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %acc = arith.constant dense<0.0> : !tile_gpu.tile<64x64xf32>
+      %ring = tile_gpu.alloc : !tile_gpu.buffer<128x128xf16, swizzle = 128, stages = 7>
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %acc) -> (!tile_gpu.tile<64x64xf32>) : i32 {
+        %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %b = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
+        %d = tile_gpu.dot %b, %b, %a : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
+        scf.yield %d : !tile_gpu.tile<64x64xf32>
+      }
+      gpu.return
+    }
+  }
+}

@@ -9,6 +9,7 @@ import pytest
 from gemm_support import (
     LAUNCHES,
     Gemm,
+    Launch,
     Product,
     assert_fast,
     compiled,
@@ -169,6 +170,44 @@ def test_rounding_to_tf32_without_tensor_accesses():
     assert "cp.async.bulk.tensor" not in program.ptx
     simulate(program, (1, 1, 1), args)
     np.testing.assert_array_equal(c, rounded(a[:, :32]))
+
+
+def with_outer_operand(gemm: Gemm) -> str:
+    """The program, whose A is loaded in a loop around the loop over B's tiles: each tile of A is
+    multiplied by all of them."""
+    text = gemm.text()
+    found = re.search(
+        r"( *%sum = for .*\n)( *%at, .*\n)( *%bt, .*\n)( *%next .*\n)( *continue.*\n)", text
+    )
+    assert found, "the program has a loop"
+    loop, a, b, product, end = found.groups()
+    inner = loop.replace("%sum", "%inner").replace("%acc = %zero", "%acc = %outer")
+    outer = loop.replace("%k in", "%o in").replace("%acc = %zero", "%outer = %zero")
+    lines = [
+        outer,
+        a.replace("%k]", "%o]"),
+        inner,
+        b,
+        product,
+        end,
+        "}\n",
+        end.replace("%next", "%inner"),
+    ]
+    return text.replace(found[0], "".join(lines))
+
+
+@pytest.mark.parametrize("launch", LAUNCHES)
+def test_operand_of_an_outer_loop(launch: Launch) -> None:
+    """It has a buffer beside the producer's ring, which leaves no room for a ring of its own."""
+    gemm = Gemm(128, 128, 64, "f16", "f32")
+    program = tileir.compile(
+        with_outer_operand(gemm), "sm_90a", launch=launch, isolate=False, cache=False
+    )
+    product = Product(gemm, 144, 144, 208)
+    padded = np.zeros((2, 256, 144))
+    padded[0, :208], padded[1, :208] = product.a.T, product.b
+    a, b = (each.reshape(4, 64, 144).sum(0) for each in padded)
+    np.testing.assert_array_equal(product.simulated(program), a.T @ b)
 
 
 # ---- the left operand in registers ---------------------------------------------------------------
