@@ -5,12 +5,14 @@ shared memory (`stmatrix`, free of bank conflicts by the swizzle), and from ther
 copied by the warpgroup's first thread while the next slice is being written.
 
 Stores that follow each other go slice by slice together: of two tiles computed from the same
-accumulators, neither is held while the other leaves.
+accumulators, neither is held while the other leaves. Narrow elements have wider slices, which go
+with the first of those beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileir.compiler.ir_util import has_flag
 from tileir.compiler.tile_types import buffer_info, tensor_map_box, tile_of
@@ -21,7 +23,7 @@ from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
 from tileir.passes.convert_tile_gpu.deferred import TIGHT_WARPS
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
-from tileir.passes.convert_tile_gpu.slices import Slice
+from tileir.passes.convert_tile_gpu.slices import Place, Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
@@ -38,12 +40,12 @@ def _tma_store(ctx: Lowering, op: tile_gpu.TmaStoreOp) -> None:
 
 def _together(op: tile_gpu.TmaStoreOp) -> list[tile_gpu.TmaStoreOp]:
     """The stores, among them `op`, that follow each other with nothing between that waits or
-    branches, and whose slices have the same shape."""
+    branches, of tiles that warps share out in the same way."""
     run: list[tile_gpu.TmaStoreOp] = []
     for other in op.operation.block:
         ends = bool(other.operation.regions) or isinstance(other, tile_gpu.BarrierOp)
         if isinstance(other, tile_gpu.TmaStoreOp):
-            ends = bool(run) and _slices_of(run[0]) != _slices_of(other)
+            ends = bool(run) and not _shared_alike(run[0], other)
         if ends and op in run:
             break
         if ends:
@@ -53,10 +55,9 @@ def _together(op: tile_gpu.TmaStoreOp) -> list[tile_gpu.TmaStoreOp]:
     return run
 
 
-def _slices_of(op: tile_gpu.TmaStoreOp) -> tuple[object, ...]:
-    """What the slices of a store follow from."""
-    tile, ring = tile_of(op.value), buffer_info(op.ring.type)
-    return tile.shape, tile.layout, ring.shape, ring.panel, ring.stages
+def _shared_alike(one: tile_gpu.TmaStoreOp, other: tile_gpu.TmaStoreOp) -> bool:
+    tiles = [tile_of(op.value) for op in (one, other)]
+    return tiles[0].shape == tiles[1].shape and tiles[0].layout == tiles[1].layout
 
 
 @lowers("tile_gpu.tma_store_wait")
@@ -82,51 +83,72 @@ def _wait_for_copies(ctx: Lowering, pending: int, complete: bool = False) -> Non
     b.create("nvvm.cp.async.bulk.wait_group", attributes=attributes)
 
 
+@dataclass(frozen=True)
+class _Leaving:
+    """A slice of a store, and the stage of the ring by way of which it leaves."""
+
+    store: _TensorStore
+    slice: Slice
+    stage: int
+
+    @property
+    def place(self) -> tuple[_TensorStore, int]:
+        return self.store, self.stage
+
+
 class _StoresTogether:
-    """Stores whose slices have the same shape, slice by slice."""
+    """Stores of tiles that warps share out in the same way, in steps: the slices that start at the
+    same place."""
 
     def __init__(self, ctx: Lowering, stores: Sequence[_TensorStore]):
         self.ctx, self.stores = ctx, stores
-        self.stages = stores[0].stages
         self.leads, self.barrier = _leads(ctx), _barrier_of_warpgroup(ctx)
+        steps: dict[Place, list[_Leaving]] = {}
+        for store in stores:
+            for index, slice_ in enumerate(store.slices()):
+                leaving = _Leaving(store, slice_, index % store.stages)
+                steps.setdefault(slice_.corner, []).append(leaving)
+        self.steps = [steps[corner] for corner in sorted(steps)]
 
     def run(self) -> None:
-        rounds = list(zip(*(store.slices() for store in self.stores), strict=True))
-        ahead = self._ahead(len(rounds))
-        for slices in rounds[:ahead]:
-            _prepare(slices)
-        for index, slices in enumerate(rounds):
-            for following in rounds[index + ahead : index + ahead + 1]:
+        ahead = self._ahead()
+        for step in self.steps[:ahead]:
+            _prepare(step)
+        for index, step in enumerate(self.steps):
+            for following in self.steps[index + ahead : index + ahead + 1]:
                 _prepare(following)
-            self._store(slices, index, len(rounds))
+            self._store(step, self._pending(index))
 
-    def _ahead(self, rounds: int) -> int:
-        """How many rounds ahead loads are started."""
+    def _ahead(self) -> int:
+        """How many steps ahead loads are started."""
         if self.ctx.num_warps >= TIGHT_WARPS or len(self.stores) > 1:
             return 0
-        return _AHEAD if _AHEAD * self.stores[0].words <= _WORDS_AHEAD * rounds else 0
+        return _AHEAD if _AHEAD * self.stores[0].words <= _WORDS_AHEAD * len(self.steps) else 0
 
-    def _pending(self, index: int, count: int) -> int:
-        """How many rounds' copies may be under way when round `index` of `count` is written: those
-        after the last from the same stages, which for the first rounds was in the tile before."""
-        if index >= self.stages:
-            return self.stages - 1
-        last = max(range(index % self.stages, count, self.stages))
-        return count - last + index - 1
+    def _pending(self, index: int) -> int:
+        """How many steps' copies may be under way when a step is written: those after the last from
+        any of its stages, which for the first steps was in the tile before."""
+        places = {leaving.place for leaving in self.steps[index]}
+        latest_first = [*self.steps[:index][::-1], *self.steps[index:][::-1]]
+        return next(
+            since
+            for since, step in enumerate(latest_first)
+            if places & {leaving.place for leaving in step}
+        )
 
-    def _store(self, slices: Sequence[Slice], index: int, count: int) -> None:
+    def _store(self, step: Sequence[_Leaving], pending: int) -> None:
         ctx = self.ctx
-        places = [store.place(index % self.stages) for store in self.stores]
+        starts = [leaving.store.start_of(leaving.stage) for leaving in step]
         with ctx.only_if(self.leads):
-            _wait_for_copies(ctx, self._pending(index, count))
+            _wait_for_copies(ctx, pending)
         self._meet()
-        for slice_, place in zip(slices, places, strict=True):
-            slice_.write(place)
+        for leaving, start in zip(step, starts, strict=True):
+            leaving.slice.write(start)
         ctx.fence_async()
         self._meet()
         with ctx.only_if(self.leads):
-            for store, slice_, place in zip(self.stores, slices, places, strict=True):
-                store.copy(slice_.corner, place)
+            for leaving, start in zip(step, starts, strict=True):
+                leaving.store.copy(leaving.slice.corner, start)
             ctx.builder.create("nvvm.cp.async.bulk.commit.group")
 
     def _meet(self) -> None:
@@ -134,9 +156,9 @@ class _StoresTogether:
         meet(self.ctx.builder, self.barrier, THREADS)
 
 
-def _prepare(slices: Sequence[Slice]) -> None:
-    for slice_ in slices:
-        slice_.prepare()
+def _prepare(step: Sequence[_Leaving]) -> None:
+    for leaving in step:
+        leaving.slice.prepare()
 
 
 def _barrier_of_warpgroup(ctx: Lowering) -> Value:
@@ -190,7 +212,7 @@ class _TensorStore:
             for column in range(0, self.columns, self.width)
         ]
 
-    def place(self, stage: int) -> Value:
+    def start_of(self, stage: int) -> Value:
         """Where a slice that goes by way of `stage` starts in shared memory (i32)."""
         b, offset = self.ctx.builder, stage * self.ring.stage_bytes
         return b.add(self.base, b.c32(offset)) if offset else self.base

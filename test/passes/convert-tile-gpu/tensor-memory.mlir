@@ -3,6 +3,7 @@
 #acc = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 8, lane 4:1, reg 2]>
 #wide = #tile_gpu.layout<[warp 4:1, reg 2, lane 8:4], [reg 16, lane 4:1, reg 2]>
 !box = !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+!lines = !tile_gpu.tensor_map<64x32xf32, swizzle = 128>
 !barrier = !tile_gpu.buffer<1xi64>
 
 module attributes {tile_gpu.target = "sm_90a"} {
@@ -56,6 +57,40 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK-NOT: {read}
       tile_gpu.tma_store_wait complete
       // CHECK: gpu.return
+      gpu.return
+    }
+
+    // Stores that follow each other go together, in steps: a slice of 64 columns with the first of
+    // two of 32. What they share is computed for one step at a time, and a step waits for the copies
+    // since the last one from any of its stages.
+    // CHECK-LABEL: gpu.func @together
+    // CHECK-SAME: (%[[MAP:.*]]: !llvm.ptr, %[[LINES:[^:]*]]: !llvm.ptr
+    gpu.func @together(%map: !box, %lines: !lines, %i: i64, %x: f32) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 32768 : i64} {
+      %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
+      %c = tile_gpu.alloc offset 16384 : !tile_gpu.buffer<64x32xf32, swizzle = 128, stages = 2>
+      %t = arith.constant dense<1.0> : !tile_gpu.tile<64x128xf32, #wide>
+      // CHECK-NOT: math.exp
+      %u = math.exp %t : !tile_gpu.tile<64x128xf32, #wide>
+      %h = tile_gpu.cast <truncf> %u : !tile_gpu.tile<64x128xf32, #wide> -> !tile_gpu.tile<64x128xf16, #wide>
+      tile_gpu.tma_store %u, %lines[%i, %i] through %c : !tile_gpu.tile<64x128xf32, #wide>, !lines, !tile_gpu.buffer<64x32xf32, swizzle = 128, stages = 2>
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK: nvvm.barrier
+      // CHECK-COUNT-4: nvvm.stmatrix
+      // CHECK: nvvm.barrier
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[LINES]],
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]],
+      // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK-NOT: nvvm.stmatrix
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[LINES]],
+      // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK: nvvm.stmatrix
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]],
+      // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+      // CHECK-NOT: nvvm.stmatrix
+      // CHECK: gpu.return
+      tile_gpu.tma_store %h, %map[%i, %i] through %b : !tile_gpu.tile<64x128xf16, #wide>, !box, !tile_gpu.buffer<64x64xf16, swizzle = 128, stages = 2>
       gpu.return
     }
 
