@@ -21,7 +21,7 @@ from tileir.ir import Operation, OpView, Value
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 
 #: Words of a thread that may be loaded before a loop, for each warp (sets of fewer warps, which
-#: take turns, have fewer registers left), and of one load beside others. Stores share them.
+#: take turns, have fewer registers left), and of one load beside others.
 _FEW_WORDS, _FEW_BESIDE_OTHERS = 4, 2
 #: From so many warps on, threads have no registers but for accumulators and one slice.
 TIGHT_WARPS = 12
@@ -79,8 +79,9 @@ def prepare(registers: Sequence[Value], index: int) -> None:
 class WhenStored:
     """What may wait until a store by tensor memory accesses asks for it."""
 
-    def __init__(self, num_warps: int) -> None:
-        self._num_warps = num_warps
+    def __init__(self, num_warps: int, take_turns: bool) -> None:
+        #: `take_turns`: whether other warps multiply meanwhile, which want the ring's stages.
+        self._num_warps, self._take_turns = num_warps, take_turns
         self._stores: dict[Value, frozenset[Operation]] = {}
 
     def computed(self, value: Value) -> bool:
@@ -115,12 +116,11 @@ class WhenStored:
         op = defining_op(value)
         if op is None or not op.operation.name.startswith(ELEMENTWISE):
             return False
-        if self._num_warps >= TIGHT_WARPS:
+        if not self._take_turns:
             return False
         taken = [tile for tile in _tiles(op) if _is_taken(tile)]
         others = [tile for tile in _tiles(op) if tile not in taken]
-        alone = len(taken) == 1 and len(self._stores_of(value)) == 1
-        return alone and self._free_as_many(value, others)
+        return len(taken) == 1 and self._free_as_many(value, others)
 
     def _free_as_many(self, result: Value, tiles: Sequence[Value]) -> bool:
         """Whether `result` can be computed from `tiles` without a register more: one of them is as
@@ -148,7 +148,9 @@ class WhenStored:
         following = list(load.operation.block)
         after = following[following.index(load.operation.opview) + 1 :]
         all_words = sum(_words(op.result) for op in following if self._may_be_late(op))
-        share = self._num_warps / len(self._stores_of(load.result))
+        # What is taken in at once needs its rows no longer, however many stores there are.
+        stores = 1 if self._take_turns else len(self._stores_of(load.result))
+        share = self._num_warps // stores
         few = all_words <= _FEW_WORDS * share or _words(load.result) <= _FEW_BESIDE_OTHERS * share
         if few and any(op.operation.regions for op in after):
             return False

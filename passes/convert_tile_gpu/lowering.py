@@ -123,7 +123,7 @@ class Lowering:
         self.next_map = 0
         #: waits for products in flight so far
         self.num_waits = 0
-        self.when_stored = WhenStored(num_warps)
+        self.when_stored = WhenStored(num_warps, block_warps > num_warps + PRODUCER_WARPS)
         self.fragments: dict[Value, Fragment] = {}
         self.buffers: dict[Value, SharedBuffer] = {}
         self._scalars: dict[Value, Value] = {}

@@ -75,11 +75,13 @@ class _TakenTile:
             wait_for(self.ctx, barrier, self.op.parity[number])
 
     def _give_back(self, number: int, count: int) -> None:
-        """The stage, if these registers were the last: all lanes have read theirs."""
+        """The stage, if these registers were the last: all lanes have read theirs, and what they
+        read is in registers before an asynchronous copy writes there."""
         barrier = self.op.empty[number]
         self._unread[barrier] -= count
         if not self._unread[barrier]:
             b = self.ctx.builder
+            self.ctx.fence_async()
             b.create("nvvm.bar.warp.sync", [b.c32(-1)])
             arrive(self.ctx, barrier, bool(self.op.cluster))
 
