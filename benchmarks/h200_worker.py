@@ -25,6 +25,10 @@ _TORCH = {
 }  # fmt: skip
 #: Relative error (Frobenius norm) beside PyTorch's product of the same operands in float32.
 _TOLERANCE = {"f16": 1e-3, "bf16": 5e-3, "tf32": 2e-3, "i8": 0.0, "f8E4M3FN": 1e-2}
+#: And of each element, beside itself and the root of the mean square of all.
+_ELEMENT_TOLERANCE = {
+    "f16": 2**-8, "bf16": 2**-8, "tf32": 2**-6, "i8": 0.0, "f8E4M3FN": 2**-3,
+}  # fmt: skip
 #: Microseconds that a visit to a contender lasts.
 _VISIT = 15_000
 
@@ -95,6 +99,14 @@ class Data:
         """Relative error of the output; NaN if some of it was not written."""
         difference = self.out.to(self.reference.dtype) - self.reference
         return (difference.norm() / self.reference.norm()).item()
+
+    def wrong_elements(self) -> int:
+        """How many elements are wrong: a few hardly show in the error of all."""
+        tolerance = _ELEMENT_TOLERANCE[self.case.programs[0].dtype]
+        scale = self.reference.norm() / self.reference.numel() ** 0.5
+        difference = (self.out.to(self.reference.dtype) - self.reference).abs_()
+        right = difference <= tolerance * (self.reference.abs() + scale)
+        return int((~right).sum())
 
 
 def _random(shape: tuple[int, int], dtype: str) -> torch.Tensor:
@@ -249,14 +261,15 @@ def checked(
             one.launch()
             torch.cuda.synchronize()
             exempt = one.name.endswith("without epilogue")
-            error = 0.0 if exempt else data.error()
+            error, elements = (0.0, 0) if exempt else (data.error(), data.wrong_elements())
         except Exception as problem:
             wrong.append({"name": one.name, "wrong": f"{type(problem).__name__}: {problem}"[:300]})
             continue
-        if error <= tolerance:
+        if error <= tolerance and not elements:
             good.append(one)
         else:
-            wrong.append({"name": one.name, "wrong": f"relative error {error:.3g}"})
+            reason = f"relative error {error:.3g}, {elements} elements wrong"
+            wrong.append({"name": one.name, "wrong": reason})
     return good
 
 

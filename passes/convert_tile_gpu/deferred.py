@@ -23,8 +23,6 @@ from tileir.passes.analysis.regrouping import ELEMENTWISE
 #: Words of a thread that may be loaded before a loop, for each warp (sets of fewer warps, which
 #: take turns, have fewer registers left), and of one load beside others.
 _FEW_WORDS, _FEW_BESIDE_OTHERS = 4, 2
-#: From so many warps on, threads have no registers but for accumulators and one slice.
-TIGHT_WARPS = 12
 #: Operations that give each register of their result from one of each operand, at most.
 _REGISTER_BY_REGISTER = (
     *ELEMENTWISE, "tile_gpu.broadcast", "tile_gpu.permute", "tile_gpu.reshape",
@@ -114,9 +112,7 @@ class WhenStored:
         """Whether an operation joins a tile from the stages of a ring to accumulators that nothing
         else needs, and whatever else it needs is at hand."""
         op = defining_op(value)
-        if op is None or not op.operation.name.startswith(ELEMENTWISE):
-            return False
-        if not self._take_turns:
+        if op is None or not self._take_turns or not op.operation.name.startswith(ELEMENTWISE):
             return False
         taken = [tile for tile in _tiles(op) if _is_taken(tile)]
         others = [tile for tile in _tiles(op) if tile not in taken]

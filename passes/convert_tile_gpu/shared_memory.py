@@ -83,6 +83,13 @@ def address(ctx: Lowering, buffer: SharedBuffer) -> Value:
     return b.op("arith.index_cast", [index], b.i32)
 
 
+def shared_address(ctx: Lowering) -> Value:
+    """Where the kernel's shared memory starts in the shared window (i32)."""
+    b = ctx.builder
+    index = b.op("memref.extract_aligned_pointer_as_index", [ctx.shared], b.index)
+    return b.op("arith.index_cast", [index], b.i32)
+
+
 # ---- addresses ----------------------------------------------------------------------------------
 
 

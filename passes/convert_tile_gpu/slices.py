@@ -43,23 +43,24 @@ class Slice(ABC):
         for row, column in self._places():
             self.tile.prepare((self.corner[0] + row, self.corner[1] + column))
 
-    def write(self, start: Value) -> None:
-        """Writes the elements from `start` (i32) on."""
+    def write(self, start: Value, offset: int) -> None:
+        """Writes the elements from `start` (i32) and an `offset` in bytes on, which slices of the
+        same buffers share and which tells them apart."""
         if self.buffer.element_bytes == 2:
-            self._write_matrices(start)
+            self._write_matrices(start, offset)
         else:
-            self._write_elements(start)
+            self._write_elements(start, offset)
 
     @abstractmethod
     def _places(self) -> Iterator[Place]:
         """A thread's elements, from its first."""
 
     @abstractmethod
-    def _write_matrices(self, start: Value) -> None:
+    def _write_matrices(self, start: Value, offset: int) -> None:
         """16-bit elements, by stmatrix."""
 
     @abstractmethod
-    def _write_elements(self, start: Value) -> None:
+    def _write_elements(self, start: Value, offset: int) -> None:
         """32-bit elements, by vectors."""
 
     # ---- what both need --------------------------------------------------------------------------
@@ -83,7 +84,11 @@ class Slice(ABC):
         chunk = swizzled_chunk(b, self.buffer, row, chunk)
         return b.add(b.mul(row, b.c32(self.buffer.pitch_bytes)), b.mul(chunk, b.c32(CHUNK_BYTES)))
 
-    def _store_matrices(self, target: Value, registers: Sequence[Value], layout: str) -> None:
+    def _pointer(self, start: Value, offset: int) -> Value:
+        b = self.ctx.builder
+        return b.offset(b.op("llvm.inttoptr", [start], b.type("!llvm.ptr<3>")), offset)
+
+    def _store_matrices(self, pointer: Value, registers: Sequence[Value], layout: str) -> None:
         """Four matrices at once; lane 8 i + r says where row r of matrix i goes."""
         b = self.ctx.builder
         attributes: dict[str, Attribute] = {
@@ -91,13 +96,11 @@ class Slice(ABC):
             "shape": b.attribute("#nvvm.ld_st_matrix_shape<m = 8, n = 8>"),
             "eltType": b.attribute("#nvvm.ld_st_matrix_elt_type<b16>"),
         }
-        pointer = b.op("llvm.inttoptr", [target], b.type("!llvm.ptr<3>"))
         bits = [b.op("llvm.bitcast", [pair], b.i32) for pair in registers]
         b.create("nvvm.stmatrix", [pointer, *bits], attributes=attributes)
 
-    def _store(self, value: Value, target: Value, alignment: int) -> None:
+    def _store(self, value: Value, pointer: Value, alignment: int) -> None:
         b = self.ctx.builder
-        pointer = b.op("llvm.inttoptr", [target], b.type("!llvm.ptr<3>"))
         b.create("llvm.store", [value, pointer], attributes={"alignment": b.i64_attr(alignment)})
 
 
@@ -110,7 +113,7 @@ class _UprightSlice(Slice):
                 for i in (0, 1):
                     yield half, column + i
 
-    def _write_matrices(self, start: Value) -> None:
+    def _write_matrices(self, start: Value, offset: int) -> None:
         """Two above each other and two side by side."""
         ctx, b = self.ctx, self.ctx.builder
         matrix, low = self._divide(ctx.lane, _MATRIX)
@@ -125,21 +128,23 @@ class _UprightSlice(Slice):
                 for half in (0, _MATRIX)
             ]
             chunk = b.add(right, b.c32(first // _MATRIX)) if first else right
-            self._store_matrices(b.add(start, self._swizzled(row, chunk)), pairs, "row")
+            pointer = self._pointer(b.add(start, self._swizzled(row, chunk)), offset)
+            self._store_matrices(pointer, pairs, "row")
 
-    def _write_elements(self, start: Value) -> None:
+    def _write_elements(self, start: Value, offset: int) -> None:
         """The two neighbours that a thread holds, at once."""
         ctx, b = self.ctx, self.ctx.builder
         group, quad = self._divide(ctx.lane, 4)
         chunk, second = self._divide(quad, 2)
         within = b.mul(second, b.c32(CHUNK_BYTES // 2))
-        warp = b.mul(self._warp(), b.c32(ROWS_OF_WARP))
+        row = b.add(group, b.mul(self._warp(), b.c32(ROWS_OF_WARP)))
         for column in range(0, self.buffer.panel, _MATRIX):
-            for half in (0, _MATRIX):
-                row = b.add(b.add(group, b.c32(half)), warp)
-                offset = self._swizzled(row, b.add(chunk, b.c32(column // 4)))
+            place = self._swizzled(row, b.add(chunk, b.c32(column // 4)))
+            first = b.add(start, b.add(place, within))
+            for half in (0, _MATRIX):  # rows so far apart are swizzled alike
                 pair = self._pack([(half, column), (half, column + 1)])
-                self._store(pair, b.add(start, b.add(offset, within)), CHUNK_BYTES // 2)
+                pointer = self._pointer(first, offset + half * self.buffer.pitch_bytes)
+                self._store(pair, pointer, CHUNK_BYTES // 2)
 
 
 class _TransposedSlice(Slice):
@@ -151,7 +156,7 @@ class _TransposedSlice(Slice):
                 for i in (0, 1):
                     yield row + i, half
 
-    def _write_matrices(self, start: Value) -> None:
+    def _write_matrices(self, start: Value, offset: int) -> None:
         """Two side by side and two above each other, each transposed."""
         ctx, b = self.ctx, self.ctx.builder
         matrix, low = self._divide(ctx.lane, _MATRIX)
@@ -166,10 +171,10 @@ class _TransposedSlice(Slice):
                 for row in (first, first + _MATRIX)
                 for half in (0, _MATRIX)
             ]
-            skipped = b.c32(first * self.buffer.pitch_bytes)
-            self._store_matrices(b.add(start, skipped) if first else start, pairs, "col")
+            pointer = self._pointer(start, offset + first * self.buffer.pitch_bytes)
+            self._store_matrices(pointer, pairs, "col")
 
-    def _write_elements(self, start: Value) -> None:
+    def _write_elements(self, start: Value, offset: int) -> None:
         """One by one: a thread's neighbours lie in different rows."""
         ctx, b = self.ctx, self.ctx.builder
         group, quad = self._divide(ctx.lane, 4)
@@ -181,7 +186,8 @@ class _TransposedSlice(Slice):
         for half in (0, _MATRIX):
             for i in (0, 1):
                 first = b.add(b.mul(quad, b.c32(2)), b.c32(i))
-                offset = self._swizzled(first, b.add(chunk, b.c32(half // 4)))
+                place = self._swizzled(first, b.add(chunk, b.c32(half // 4)))
                 for row in range(0, ROWS, _MATRIX):
-                    target = b.add(start, b.add(offset, b.c32(row * self.buffer.pitch_bytes)))
-                    self._store(self._at(row + i, half), target, CHUNK_BYTES // 4)
+                    skipped = offset + row * self.buffer.pitch_bytes
+                    pointer = self._pointer(b.add(start, place), skipped)
+                    self._store(self._at(row + i, half), pointer, CHUNK_BYTES // 4)

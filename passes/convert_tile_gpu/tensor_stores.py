@@ -20,14 +20,13 @@ from tileir.compiler.wgmma import ROWS, THREADS, WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
-from tileir.passes.convert_tile_gpu.deferred import TIGHT_WARPS
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import address
+from tileir.passes.convert_tile_gpu.shared_memory import shared_address
 from tileir.passes.convert_tile_gpu.slices import Place, Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
-#: Slices whose loads are started ahead, and the words that they may keep in registers meanwhile.
+#: Steps whose loads are started ahead, and the words that each may keep in registers meanwhile.
 _AHEAD, _WORDS_AHEAD = 2, 32
 
 
@@ -95,6 +94,12 @@ class _Leaving:
     def place(self) -> tuple[_TensorStore, int]:
         return self.store, self.stage
 
+    def write(self) -> None:
+        self.slice.write(self.store.base, self.store.offset_of(self.stage))
+
+    def copy(self) -> None:
+        self.store.copy(self.slice.corner, self.store.offset_of(self.stage))
+
 
 class _StoresTogether:
     """Stores of tiles that warps share out in the same way, in steps: the slices that start at the
@@ -120,8 +125,9 @@ class _StoresTogether:
             self._store(step, self._pending(index))
 
     def _ahead(self) -> int:
-        """How many steps ahead loads are started."""
-        if self.ctx.num_warps >= TIGHT_WARPS or len(self.stores) > 1:
+        """How many steps ahead loads are started. Where warps do not take turns, ptxas has no
+        registers for that: it spills."""
+        if self.ctx.num_replicas == 1 or len(self.stores) > 1:
             return 0
         return _AHEAD if _AHEAD * self.stores[0].words <= _WORDS_AHEAD * len(self.steps) else 0
 
@@ -138,17 +144,16 @@ class _StoresTogether:
 
     def _store(self, step: Sequence[_Leaving], pending: int) -> None:
         ctx = self.ctx
-        starts = [leaving.store.start_of(leaving.stage) for leaving in step]
         with ctx.only_if(self.leads):
             _wait_for_copies(ctx, pending)
         self._meet()
-        for leaving, start in zip(step, starts, strict=True):
-            leaving.slice.write(start)
+        for leaving in step:
+            leaving.write()
         ctx.fence_async()
         self._meet()
         with ctx.only_if(self.leads):
-            for leaving, start in zip(step, starts, strict=True):
-                leaving.store.copy(leaving.slice.corner, start)
+            for leaving in step:
+                leaving.copy()
             ctx.builder.create("nvvm.cp.async.bulk.commit.group")
 
     def _meet(self) -> None:
@@ -187,7 +192,8 @@ class _TensorStore:
         self.stages = self.ring.stages // ctx.num_replicas
         row, column = place_in_grid(ctx, grid)
         self.origin = self._origin(row, column, [ctx.scalar(start) for start in op.starts])
-        self.base = self._base(row, column, address(ctx, ctx.buffers[op.ring]))
+        self.buffer = ctx.buffers[op.ring]
+        self.base = self._base(row, column)
 
     def _origin(self, row: Value, column: Value, starts: list[Value]) -> list[Value]:
         """Where the warpgroup's part of the tile lies in the tensor (i64)."""
@@ -196,13 +202,14 @@ class _TensorStore:
         wide = [b.op("arith.extui", [offset], b.i64) for offset in offsets]
         return [b.add(start, offset) for start, offset in zip(starts, wide, strict=True)]
 
-    def _base(self, row: Value, column: Value, ring: Value) -> Value:
-        """Where the warpgroup's part of the first stage starts in shared memory (i32)."""
+    def _base(self, row: Value, column: Value) -> Value:
+        """Where the warpgroup's part of the first stage would start if the ring were the first
+        thing in shared memory (i32): the same for all rings of the kind."""
         b = self.ctx.builder
         down = b.mul(row, b.c32(ROWS * self.ring.pitch_bytes))
         right = b.mul(column, b.c32(self.width // self.ring.panel * self.ring.panel_bytes))
         first = b.mul(self.ctx.replica, b.c32(self.stages * self.ring.stage_bytes))
-        return b.add(b.add(ring, first), b.add(down, right))
+        return b.add(b.add(shared_address(self.ctx), first), b.add(down, right))
 
     def slices(self) -> list[Slice]:
         """The slices of the warpgroup's part."""
@@ -212,18 +219,17 @@ class _TensorStore:
             for column in range(0, self.columns, self.width)
         ]
 
-    def start_of(self, stage: int) -> Value:
-        """Where a slice that goes by way of `stage` starts in shared memory (i32)."""
-        b, offset = self.ctx.builder, stage * self.ring.stage_bytes
-        return b.add(self.base, b.c32(offset)) if offset else self.base
+    def offset_of(self, stage: int) -> int:
+        """Bytes from `base` to the same place of a stage."""
+        return self.buffer.offset + stage * self.ring.stage_bytes
 
-    def copy(self, corner: tuple[int, int], place: Value) -> None:
-        """Copies a slice, panel by panel."""
+    def copy(self, corner: tuple[int, int], offset: int) -> None:
+        """Copies a slice, panel by panel, from so many bytes after `base`."""
         b = self.ctx.builder
         row, column = corner
         for right in range(0, self.width, self.ring.panel):
-            skipped = b.c32(right // self.ring.panel * self.ring.panel_bytes)
-            self._copy_box((row, column + right), b.add(place, skipped) if right else place)
+            skipped = offset + right // self.ring.panel * self.ring.panel_bytes
+            self._copy_box((row, column + right), b.add(self.base, b.c32(skipped)))
 
     def _copy_box(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder

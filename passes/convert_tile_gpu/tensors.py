@@ -29,17 +29,6 @@ from tileir.passes.convert_tile_gpu.vectors import (
 _FAR = 1 << 30
 
 
-def _constant_offset(ctx: Lowering, pointer: Value, bytes_: int) -> Value:
-    if bytes_ == 0:
-        return pointer
-    b = ctx.builder
-    attributes = {
-        "rawConstantIndices": b.attribute(f"array<i32: {bytes_}>"),
-        "elem_type": b.attribute("i8"),
-    }
-    return b.op("llvm.getelementptr", [pointer], pointer.type, attributes)
-
-
 class TensorAccess:
     """The addresses and bounds of one thread's part of a tile of a tensor."""
 
@@ -83,7 +72,7 @@ class TensorAccess:
         """Address of the register at `offset` from this thread's first element."""
         along = 0 if self.contiguous is None else offset[self.contiguous]
         row = tuple(0 if d == self.contiguous else x for d, x in enumerate(offset))
-        return _constant_offset(self.ctx, self._row(row), along * self.size)
+        return self.ctx.builder.offset(self._row(row), along * self.size)
 
     def _row(self, row: tuple[int, ...]) -> Value:
         if row not in self._rows:

@@ -240,6 +240,16 @@ class Builder:
         }
         return self.op("llvm.getelementptr", [pointer, elements], pointer.type, attributes)
 
+    def offset(self, pointer: Value, bytes_: int) -> Value:
+        """pointer + bytes: a constant, which becomes part of the instruction that uses it."""
+        if not bytes_:
+            return pointer
+        attributes = {
+            "rawConstantIndices": self.attribute(f"array<i32: {bytes_}>"),
+            "elem_type": self.attribute("i8"),
+        }
+        return self.op("llvm.getelementptr", [pointer], pointer.type, attributes)
+
     def compare(self, predicate: str, a: Value, b: Value, result: Type | None = None) -> Value:
         """Integer comparison; `predicate` as in the text of arith.cmpi: eq, slt, ult, ..."""
         names = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")

@@ -95,7 +95,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
     }
 
     // A tile in two rounds of a ring: for each, wait for it, read it as accumulators lie, and give the
-    // stage back by the first lane; two slices ahead of the store.
+    // stage back by the first lane, when what all lanes have read is in registers.
     // CHECK-LABEL: gpu.func @take
     gpu.func @take(%map: !box, %i: i64, %x: i32) kernel attributes {tile_gpu.num_warps = 4 : i32, tile_gpu.shared_bytes = 33024 : i64} {
       %b = tile_gpu.alloc offset 0 : !tile_gpu.buffer<64x64xf16, swizzle = 128>
@@ -110,6 +110,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: nvgpu.ldmatrix {{.*}} {numTiles = 4 : i32, transpose = false}
       // CHECK-COUNT-3: nvgpu.ldmatrix
       // CHECK-NOT: nvgpu.ldmatrix
+      // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
       // CHECK: nvvm.bar.warp.sync
       // CHECK: mbarrier.arrive.shared::cta
       // CHECK: mbarrier.try_wait
