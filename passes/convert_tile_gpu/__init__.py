@@ -98,8 +98,8 @@ class ConvertTileGPU(ModulePass):
             "gpu.kernel": UnitAttr.get(),
             "nvvm.reqntid": builder.attribute(f"array<i32: {block_threads(kernel)}, 1, 1>"),
         }
-        if any(op.registers is not None for op in ops_of(kernel, tile_gpu.SpecializeOp)):
-            # They are those of a whole multiprocessor, but ptxas would make room for more blocks.
+        if _needs_all_registers(kernel) and _shared_bytes(kernel) <= target.shared_bytes_of(2):
+            # Memory has room for two blocks, and ptxas would not know for how many registers have.
             attributes["nvvm.minctasm"] = builder.i32_attr(1)
         if NONNEGATIVE_ATTRIBUTE in kernel.attributes:
             attributes[NONNEGATIVE_ATTRIBUTE] = kernel.attributes[NONNEGATIVE_ATTRIBUTE]
@@ -136,11 +136,20 @@ def _check_parameters(ctx: Lowering, kernel: Operation, types: Sequence[Type]) -
         ctx.need_ptx(81)
 
 
+def _needs_all_registers(kernel: Operation) -> bool:
+    """Whether warps divide the registers of a multiprocessor among themselves."""
+    return any(op.registers is not None for op in ops_of(kernel, tile_gpu.SpecializeOp))
+
+
+def _shared_bytes(kernel: Operation) -> int:
+    if SHARED_BYTES_ATTRIBUTE not in kernel.attributes:
+        return 0
+    return IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
+
+
 def _shared_memory(b: Builder, kernel: Operation, module_body: Block) -> Value | None:
     """All shared memory of the kernel, as bytes; None if it needs none."""
-    if SHARED_BYTES_ATTRIBUTE not in kernel.attributes:
-        return None
-    size = IntegerAttr(kernel.attributes[SHARED_BYTES_ATTRIBUTE]).value
+    size = _shared_bytes(kernel)
     if size == 0:
         return None
     name = free_symbol(module_body, f"shared_{StringAttr(kernel.attributes['sym_name']).value}")

@@ -26,8 +26,10 @@ from tileir.passes.convert_tile_gpu.slices import Place, Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
 
-#: Steps whose loads are started ahead, and the words that each may keep in registers meanwhile.
+#: Steps whose loads are started ahead, and the words that each may keep in registers meanwhile;
+#: threads of so many warps have too few registers for that.
 _AHEAD, _WORDS_AHEAD = 2, 32
+_TIGHT_WARPS = 12
 
 
 @lowers("tile_gpu.tma_store")
@@ -125,9 +127,8 @@ class _StoresTogether:
             self._store(step, self._pending(index))
 
     def _ahead(self) -> int:
-        """How many steps ahead loads are started. Where warps do not take turns, ptxas has no
-        registers for that: it spills."""
-        if self.ctx.num_replicas == 1 or len(self.stores) > 1:
+        """How many steps ahead loads are started."""
+        if self.ctx.num_warps >= _TIGHT_WARPS or len(self.stores) > 1:
             return 0
         return _AHEAD if _AHEAD * self.stores[0].words <= _WORDS_AHEAD * len(self.steps) else 0
 
