@@ -1,7 +1,7 @@
 """Matrix products on a GPU beside cuBLAS, Triton, tileiras and hand-written kernels.
 
     python benchmarks/h200.py build out/h200 [--only TEXT] [--hand-written DIR]     here; no GPU
-    python benchmarks/h200.py run out/h200 [--only TEXT] [--rounds 7] [--json FILE]  on the GPU
+    python benchmarks/h200.py run out/h200 [--only TEXT] [--rounds 25] [--json FILE]  on the GPU
 
 `build` compiles every program of gemm_cases.py for both launch modes, and for the peers of
 peers.json, into bundles. `run` needs NumPy, cuda-bindings and PyTorch (with Triton): for each case
