@@ -95,18 +95,15 @@ class Data:
         """Fills the output with what no right result has."""
         self.out.fill_(float("nan") if self.out.dtype.is_floating_point else -7777777)
 
-    def error(self) -> float:
-        """Relative error of the output; NaN if some of it was not written."""
-        difference = self.out.to(self.reference.dtype) - self.reference
-        return (difference.norm() / self.reference.norm()).item()
-
-    def wrong_elements(self) -> int:
-        """How many elements are wrong: a few hardly show in the error of all."""
+    def errors(self) -> tuple[float, int]:
+        """Relative error of the output, NaN if some of it was not written, and how many elements
+        are wrong: a few hardly show in the error of all."""
         tolerance = _ELEMENT_TOLERANCE[self.case.programs[0].dtype]
-        scale = self.reference.norm() / self.reference.numel() ** 0.5
-        difference = (self.out.to(self.reference.dtype) - self.reference).abs_()
-        right = difference <= tolerance * (self.reference.abs() + scale)
-        return int((~right).sum())
+        difference = self.out.to(self.reference.dtype) - self.reference
+        norm = self.reference.norm()
+        scale = norm / self.reference.numel() ** 0.5
+        right = difference.abs() <= tolerance * (self.reference.abs() + scale)
+        return (difference.norm() / norm).item(), int((~right).sum())
 
 
 def _random(shape: tuple[int, int], dtype: str) -> torch.Tensor:
@@ -261,7 +258,7 @@ def checked(
             one.launch()
             torch.cuda.synchronize()
             exempt = one.name.endswith("without epilogue")
-            error, elements = (0.0, 0) if exempt else (data.error(), data.wrong_elements())
+            error, elements = (0.0, 0) if exempt else data.errors()
         except Exception as problem:
             wrong.append({"name": one.name, "wrong": f"{type(problem).__name__}: {problem}"[:300]})
             continue

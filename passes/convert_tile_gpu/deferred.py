@@ -2,11 +2,12 @@
 
 An epilogue of several steps on all registers of an accumulator needs as many again, which a thread
 does not have. Results that leave by tensor memory accesses are written in slices; what nothing but
-such a store sees is computed when its slice is, and loaded one slice ahead, so that registers are
+such a store sees is computed when its slice is, and loaded a little ahead, so that registers are
 free again slice by slice.
 
-The exception is what takes in a tile from the stages of a ring: the sooner it is read, the sooner
-the producer can go on, and its sum with an accumulator needs no more registers than that.
+The exception, where warps take turns, is what takes in a tile from the stages of a ring: the sooner
+it is read, the sooner the producer can go on, and its sum with an accumulator needs no more
+registers than that.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class WhenStored:
         words, pending, seen = 0, [stored], set()
         while pending:
             value = pending.pop()
-            if value in seen or not is_tile_type(value.type) or not self.computed(value):
+            if value in seen or not self.computed(value):
                 continue
             seen.add(value)
             op = value.owner.opview
@@ -169,7 +170,7 @@ class WhenStored:
             ):
                 words += _words(value)
             else:
-                pending += op.operation.operands
+                pending += _tiles(op)
         return words
 
 

@@ -78,16 +78,24 @@ def _warp_barrier(ctx: Lowering, op: OpView) -> None:
 
 def address(ctx: Lowering, buffer: SharedBuffer) -> Value:
     """Where a buffer starts in the shared window (i32), for instructions without memrefs."""
-    b = ctx.builder
-    index = b.op("memref.extract_aligned_pointer_as_index", [buffer.memref], b.index)
-    return b.op("arith.index_cast", [index], b.i32)
+    return _address_of(ctx, buffer.memref)
 
 
 def shared_address(ctx: Lowering) -> Value:
     """Where the kernel's shared memory starts in the shared window (i32)."""
+    assert ctx.shared is not None, "a kernel with buffers has shared memory"
+    return _address_of(ctx, ctx.shared)
+
+
+def _address_of(ctx: Lowering, memref: Value) -> Value:
     b = ctx.builder
-    index = b.op("memref.extract_aligned_pointer_as_index", [ctx.shared], b.index)
+    index = b.op("memref.extract_aligned_pointer_as_index", [memref], b.index)
     return b.op("arith.index_cast", [index], b.i32)
+
+
+def shared_pointer(ctx: Lowering, place: Value) -> Value:
+    """A pointer to a place in the shared window (i32)."""
+    return ctx.builder.op("llvm.inttoptr", [place], ctx.builder.type("!llvm.ptr<3>"))
 
 
 # ---- addresses ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tileir.compiler.tile_types import CHUNK_BYTES, BufferInfo
 from tileir.compiler.wgmma import ROWS, ROWS_OF_WARP
 from tileir.ir import Attribute, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering
-from tileir.passes.convert_tile_gpu.shared_memory import swizzled_chunk
+from tileir.passes.convert_tile_gpu.shared_memory import shared_pointer, swizzled_chunk
 from tileir.passes.convert_tile_gpu.vectors import pack
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp
 
@@ -44,8 +44,8 @@ class Slice(ABC):
             self.tile.prepare((self.corner[0] + row, self.corner[1] + column))
 
     def write(self, start: Value, offset: int) -> None:
-        """Writes the elements from `start` (i32) and an `offset` in bytes on, which slices of the
-        same buffers share and which tells them apart."""
+        """Writes the elements, from `offset` bytes after `start` (i32) on. Slices share addresses
+        with each other that share their `start`."""
         if self.buffer.element_bytes == 2:
             self._write_matrices(start, offset)
         else:
@@ -85,8 +85,7 @@ class Slice(ABC):
         return b.add(b.mul(row, b.c32(self.buffer.pitch_bytes)), b.mul(chunk, b.c32(CHUNK_BYTES)))
 
     def _pointer(self, start: Value, offset: int) -> Value:
-        b = self.ctx.builder
-        return b.offset(b.op("llvm.inttoptr", [start], b.type("!llvm.ptr<3>")), offset)
+        return self.ctx.builder.offset(shared_pointer(self.ctx, start), offset)
 
     def _store_matrices(self, pointer: Value, registers: Sequence[Value], layout: str) -> None:
         """Four matrices at once; lane 8 i + r says where row r of matrix i goes."""

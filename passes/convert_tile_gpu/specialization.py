@@ -7,7 +7,7 @@ from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import address
+from tileir.passes.convert_tile_gpu.shared_memory import address, shared_pointer
 from tileir.passes.convert_tile_gpu.warpgroups import same_in_warp
 
 _READY_THREADS = 2 * 32
@@ -121,7 +121,7 @@ def _mbarrier_init(ctx: Lowering, op: tile_gpu.MbarrierInitOp) -> None:
         count = ctx.scalar(op.count)
         for stage in range(barriers.info.stages):
             place = b.add(first, b.c32(stage * barriers.info.stage_bytes))
-            b.create("nvvm.mbarrier.init", [_pointer(ctx, place), count])
+            b.create("nvvm.mbarrier.init", [shared_pointer(ctx, place), count])
         b.create("nvvm.fence.mbarrier.init")
 
 
@@ -132,10 +132,6 @@ def _mbarrier_ready(ctx: Lowering, op: OpView) -> None:
         ctx.asm("bar.arrive $0, $1;", "r,r,~{memory}", ready, None, True)
 
 
-def _pointer(ctx: Lowering, place: Value) -> Value:
-    return ctx.builder.op("llvm.inttoptr", [place], ctx.builder.type("!llvm.ptr<3>"))
-
-
 def _barrier(ctx: Lowering, value: Value) -> Value:
     return address(ctx, ctx.buffers[value])
 
@@ -143,7 +139,7 @@ def _barrier(ctx: Lowering, value: Value) -> Value:
 @lowers("tile_gpu.mbarrier_expect")
 def _mbarrier_expect(ctx: Lowering, op: tile_gpu.MbarrierExpectOp) -> None:
     b = ctx.builder
-    operands = [_pointer(ctx, _barrier(ctx, op.barrier)), ctx.scalar(op.bytes)]
+    operands = [shared_pointer(ctx, _barrier(ctx, op.barrier)), ctx.scalar(op.bytes)]
     attributes = {
         "scope": b.attribute("#nvvm.mem_scope<cta>"),
         "relaxed": b.attribute("false"),

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import has_flag
-from tileir.compiler.tile_types import buffer_info, tensor_map_box, tile_of
+from tileir.compiler.tile_types import tensor_map_box, tile_of
 from tileir.compiler.wgmma import ROWS, THREADS, WARPS, grid_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Attribute, OpView, Value
 from tileir.passes.convert_tile_gpu.barriers import NamedBarrier, meet
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
-from tileir.passes.convert_tile_gpu.shared_memory import shared_address
+from tileir.passes.convert_tile_gpu.shared_memory import shared_address, shared_pointer
 from tileir.passes.convert_tile_gpu.slices import Place, Slice
 from tileir.passes.convert_tile_gpu.tensor_memory import coordinates
 from tileir.passes.convert_tile_gpu.warpgroups import group_and_warp, place_in_grid
@@ -181,7 +181,8 @@ class _TensorStore:
         self.ctx, self.tile = ctx, ctx.fragment(op.value)
         self.words = ctx.when_stored.words_loaded_for(op.value)
         self.map, self.box = ctx.scalar(op.map), tensor_map_box(op.map.type)
-        self.ring = buffer_info(op.ring.type)
+        self.buffer = ctx.buffers[op.ring]
+        self.ring = self.buffer.info
         grid = grid_of(self.tile.layout, ctx.num_warps)
         assert grid is not None, "assign-layouts gives stored tiles the layout of accumulators"
         self.transposed = grid.transposed
@@ -193,7 +194,6 @@ class _TensorStore:
         self.stages = self.ring.stages // ctx.num_replicas
         row, column = place_in_grid(ctx, grid)
         self.origin = self._origin(row, column, [ctx.scalar(start) for start in op.starts])
-        self.buffer = ctx.buffers[op.ring]
         self.base = self._base(row, column)
 
     def _origin(self, row: Value, column: Value, starts: list[Value]) -> list[Value]:
@@ -234,7 +234,7 @@ class _TensorStore:
 
     def _copy_box(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder
-        source = b.op("llvm.inttoptr", [place], b.type("!llvm.ptr<3>"))
+        source = shared_pointer(self.ctx, place)
         where = coordinates(self.ctx, self.origin, corner, self.box.order)
         attributes = {
             "mode": b.attribute("#nvvm.tma_store_mode<tile>"),
