@@ -28,12 +28,12 @@ using namespace mlir;
 namespace {
 
 /// Runs before instructions are selected. `nvvm-reflect` and `always-inline` are for libdevice.
-/// What does not change leaves the loops before equal values are merged a second time: outside
-/// they may have become equal.
+/// Sums have their constants last, so that what several share is one value. What does not change
+/// leaves the loops before equal values are merged a second time: outside they may have become equal.
 constexpr StringLiteral llvmPasses =
     "nvvm-reflect,always-inline,"
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(licm),early-cse<memssa>),"
+    "reassociate,loop-mssa(licm),early-cse<memssa>),"
     "globaldce";
 
 class PTXEmitter : public NVVM::SerializeGPUModuleBase {

@@ -82,11 +82,17 @@ class WhenStored:
         #: `take_turns`: whether other warps multiply meanwhile, which want the ring's stages.
         self._num_warps, self._take_turns = num_warps, take_turns
         self._stores: dict[Value, frozenset[Operation]] = {}
+        self._joined: dict[Value, bool] = {}
 
     def computed(self, value: Value) -> bool:
         """Whether only such stores see a tile, in the same block of code, perhaps after operations
         on each register, and it should wait for them."""
-        return self._only_stored(value) and not self._takes_in(value)
+        return self._only_stored(value) and not self._joins(value)
+
+    def takes_in(self, value: Value) -> bool:
+        """Whether only such stores see a tile, but it takes in a tile from the stages of a ring,
+        and should not wait."""
+        return self._only_stored(value) and self._joins(value)
 
     def _only_stored(self, value: Value) -> bool:
         return bool(self._stores_of(value))
@@ -109,11 +115,19 @@ class WhenStored:
             return self._stores_of(user.results[0])
         return frozenset()
 
-    def _takes_in(self, value: Value) -> bool:
+    def _joins(self, value: Value) -> bool:
         """Whether an operation joins a tile from the stages of a ring to accumulators that nothing
         else needs, and whatever else it needs is at hand."""
+        known = self._joined.get(value)
+        if known is None:
+            known = self._joined[value] = self._take_turns and self._is_join(value)
+        return known
+
+    def _is_join(self, value: Value) -> bool:
         op = defining_op(value)
-        if op is None or not self._take_turns or not op.operation.name.startswith(ELEMENTWISE):
+        if op is None or not op.operation.name.startswith(ELEMENTWISE):
+            return False
+        if tile_of(value).element_bytes == 1:  # takes a register an element, too
             return False
         taken = [tile for tile in _tiles(op) if _is_taken(tile)]
         others = [tile for tile in _tiles(op) if tile not in taken]
@@ -128,6 +142,8 @@ class WhenStored:
     def _is_at_hand(self, tile: Value) -> bool:
         """Whether a tile is in registers, follows from a row that is, or takes a tile's place."""
         op = defining_op(tile)
+        if self._joins(tile):
+            return _is_used_once(tile)
         if isinstance(op, tile_gpu.LoadOp):
             return not self.loaded(op)
         if op is None or not op.operation.name.startswith(_REGISTER_BY_REGISTER):
@@ -197,5 +213,8 @@ def _is_used_once(value: Value) -> bool:
 
 def _words(tile: Value) -> int:
     """32-bit words of a tile that a thread holds."""
+    op = defining_op(tile)
+    if isinstance(op, tile_gpu.BroadcastOp):
+        return _words(op.operation.operands[0])
     info = tile_of(tile)
     return info.layout.num_registers * info.element_bytes // 4

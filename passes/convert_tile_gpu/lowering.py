@@ -96,6 +96,10 @@ class SharedBuffer:
 #: Operations of a thread beyond which LLVM and ptxas take minutes (some steps of LLVM are
 #: quadratic), for a kernel that keeps its tiles in local memory anyway.
 _MOST_OPERATIONS = 60_000
+#: Classes of registers in inline PTX (LLVM's language reference, constraints of NVPTX).
+_CONSTRAINTS = {
+    "i16": "h", "f16": "h", "bf16": "h", "i32": "r", "f32": "f", "i64": "l", "f64": "d",
+}  # fmt: skip
 #: Where this thread stands, and what was computed from that.
 _PLACE = (
     "thread", "warp", "replica", "num_replicas", "_barrier", "_remembered", "_prologue_end",
@@ -359,6 +363,22 @@ class Lowering:
             attributes["has_side_effects"] = b.attribute("unit")
         return b.create("llvm.inline_asm", operands, [result] if result else [], attributes)
 
+    def constraint(self, type_: Type) -> str:
+        """The class of registers that hold a value of the type in inline PTX."""
+        return _CONSTRAINTS[self.builder.text(type_)]
+
+    def pass_through(
+        self, registers: list[Value], text: str = "", clobbers: str = ""
+    ) -> list[Value]:
+        """The registers after inline PTX that may change them: they are computed before, and what
+        uses them comes after."""
+        types = [register.type for register in registers]
+        constraints = [f"={self.constraint(type_)}" for type_ in types]
+        constraints += [*map(str, range(len(types))), *([clobbers] if clobbers else [])]
+        struct = self.builder.struct(types)
+        result = self.asm(text, ",".join(constraints), registers, struct, True).results[0]
+        return [self.extract(result, i, type_) for i, type_ in enumerate(types)]
+
     def extract(self, struct: Value, index: int, type_: Type) -> Value:
         """A field of an LLVM struct."""
         attributes = {"position": DenseI64ArrayAttr.get([index], self.builder.context)}
@@ -453,4 +473,7 @@ class Lowering:
             if value is None:
                 value = known[given] = apply(list(given))
             registers.append(value)
+        if is_tile_type(result.type) and self.when_stored.takes_in(result):
+            # LLVM would move sums to where they are used, and hold what they are made of meanwhile.
+            registers = self.pass_through(registers)
         self.set(op, registers)

@@ -105,7 +105,8 @@ class _Leaving:
 
 class _StoresTogether:
     """Stores of tiles that warps share out in the same way, in steps: the slices that start at the
-    same place."""
+    same place. Those of the same columns follow each other: what is the same for all rows, a bias
+    or a column's number, is needed for fewer steps."""
 
     def __init__(self, ctx: Lowering, stores: Sequence[_TensorStore]):
         self.ctx, self.stores = ctx, stores
@@ -115,7 +116,7 @@ class _StoresTogether:
             for index, slice_ in enumerate(store.slices()):
                 leaving = _Leaving(store, slice_, index % store.stages)
                 steps.setdefault(slice_.corner, []).append(leaving)
-        self.steps = [steps[corner] for corner in sorted(steps)]
+        self.steps = [steps[corner] for corner in sorted(steps, key=_by_column)]
 
     def run(self) -> None:
         ahead = self._ahead()
@@ -160,6 +161,10 @@ class _StoresTogether:
     def _meet(self) -> None:
         """A barrier of the warpgroup."""
         meet(self.ctx.builder, self.barrier, THREADS)
+
+
+def _by_column(corner: Place) -> Place:
+    return corner[::-1]
 
 
 def _prepare(step: Sequence[_Leaving]) -> None:

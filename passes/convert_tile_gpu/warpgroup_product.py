@@ -24,7 +24,7 @@ from tileir.compiler.wgmma import (
     pack_of,
     sums_roughly,
 )
-from tileir.ir import IntegerType, OpView, Type, Value
+from tileir.ir import OpView, Value
 from tileir.passes.convert_tile_gpu.lowering import Fragment, Lowering, SharedBuffer, lowers
 from tileir.passes.convert_tile_gpu.shared_memory import address
 from tileir.passes.convert_tile_gpu.warpgroups import place_in_grid
@@ -177,7 +177,7 @@ class WarpgroupProduct:
                 lines.append(self._instruction(sums, adds, first, len(left)))
                 operands += [*left, *right]
         lines.append("}")
-        constraints = [f"={_constraint(type_)}"] * count + [str(i) for i in range(len(given))]
+        constraints = [f"={ctx.constraint(type_)}"] * count + [str(i) for i in range(len(given))]
         constraints += ["l" if o.type == ctx.builder.i64 else "r" for o in operands]
         struct = ctx.builder.struct([type_] * count)
         asm = ctx.asm(" ".join(lines), ",".join(constraints), [*given, *operands], struct, True)
@@ -263,11 +263,6 @@ class _Registers:
         return b.op("llvm.bitcast", [b.op("vector.from_elements", values, type_)], b.i32)
 
 
-def _constraint(type_: Type) -> str:
-    """The class of registers of an accumulator in inline assembly."""
-    return "r" if isinstance(type_, IntegerType) else "f"
-
-
 def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> list[Value]:
     """Waits until at most `pending` groups are in flight; the accumulators pass through.
 
@@ -275,17 +270,11 @@ def wait_for_products(ctx: Lowering, registers: list[Value], pending: int) -> li
     accumulators in flight would meet others in front of it, and every product would wait (C7515).
     """
     text = f"wgmma.wait_group.sync.aligned {pending};"
-    types = [register.type for register in registers]
     if not registers:
         ctx.asm(text, "~{memory}", [], None, True)
         return []
     ctx.num_waits += 1
-    text += f" // {ctx.num_waits}"
-    struct = ctx.builder.struct(types)
-    constraints = [f"={_constraint(type_)}" for type_ in types]
-    constraints += [*map(str, range(len(types))), "~{memory}"]
-    result = ctx.asm(text, ",".join(constraints), registers, struct, True).results[0]
-    return [ctx.extract(result, i, type_) for i, type_ in enumerate(types)]
+    return ctx.pass_through(registers, f"{text} // {ctx.num_waits}", "~{memory}")
 
 
 @lowers("tile_gpu.dot_wait")

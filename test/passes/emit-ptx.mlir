@@ -56,6 +56,28 @@ gpu.module @selected [#nvvm.target<O = 0, chip = "sm_90a", features = "+ptx80">]
 
 // -----
 
+// Sums of the same with several constants are one sum, to which instructions add theirs.
+// CHECK-LABEL: gpu.binary @sums
+// CHECK-SAME: .entry places
+// CHECK-SAME: add.s32 \09%[[SUM:r[0-9]+]], %r{{[0-9]+}}, %r{{[0-9]+}};
+// CHECK-SAME: add.s32 \09%r{{[0-9]+}}, %[[SUM]], 8;
+// CHECK-SAME: add.s32 \09%r{{[0-9]+}}, %[[SUM]], 16;
+gpu.module @sums [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  llvm.func @places(%p: !llvm.ptr<1>, %lane: i32, %first: i32) attributes {gpu.kernel, nvvm.kernel} {
+    %c8 = llvm.mlir.constant(8 : i32) : i32
+    %c16 = llvm.mlir.constant(16 : i32) : i32
+    %l8 = llvm.add %lane, %c8 : i32
+    %l16 = llvm.add %lane, %c16 : i32
+    %a = llvm.add %l8, %first : i32
+    %b = llvm.add %l16, %first : i32
+    llvm.store volatile %a, %p : i32, !llvm.ptr<1>
+    llvm.store volatile %b, %p : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+// -----
+
 // expected-error @+1 {{needs one #nvvm.target}}
 gpu.module @without_target {
   llvm.func @nothing() attributes {gpu.kernel, nvvm.kernel} {
