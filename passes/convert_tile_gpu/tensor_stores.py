@@ -164,7 +164,8 @@ class _StoresTogether:
 
 
 def _by_column(corner: Place) -> Place:
-    return corner[::-1]
+    row, column = corner
+    return column, row
 
 
 def _prepare(step: Sequence[_Leaving]) -> None:
