@@ -10,11 +10,12 @@ import numpy as np
 from ..machine.storage import SharedMemory
 from ..observer import Access, AsyncAccess, BarrierArrival, Observer
 from .clocks import COLUMN_MASK, INSTANCE_SHIFT, Array
+from .forgetting import Forgetting
 from .happens_before import HappensBefore
-from .history import EPOCH_BITS, EPOCH_MASK, Earlier, History, Notes, record
-from .knowledge import FENCED_GLOBAL, FENCED_SHARED, View
+from .history import EPOCH_BITS, EPOCH_MASK, Earlier, History, Limits, Notes, record
+from .knowledge import FENCED_BY_ITSELF, FENCED_GLOBAL, FENCED_SHARED, View
 from .locations import SCOPES
-from .readers import Readers
+from .readers import Readers, Reads
 
 if TYPE_CHECKING:
     from ..machine.launch import Launch
@@ -59,7 +60,7 @@ class _Step(NamedTuple):
     view: View
     mark: int
     threads: Array
-    forgotten: Array
+    limits: Limits
     stored: Any = None  # where each lane's bytes are: int64[m], with `bytes` uint8[m, size]
 
 
@@ -77,22 +78,21 @@ class Accesses(Observer):
         self._marks: list[Mark] = []
         self._mark_numbers: dict[tuple[int, str], int] = {}
         self._shared_readers, self._global_readers = Readers(), Readers()
-        # For each slot the entries of `_shared_readers` that no later access can conflict with.
-        self._forgotten = np.zeros(launch.slot_count, np.int64)
+        self._forgetting = Forgetting(self._order, launch)
         self._met: dict[tuple[int, int], int] = {}
-        self._always = np.zeros(1, np.int64)
+        self._always = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     # --- forgetting ------------------------------------------------------------------------------
 
     def block_started(self, slot: int, block: tuple[int, int, int]) -> None:
-        self._forgotten[slot] = self._shared_readers.count
+        self._forgetting.start_block(slot, self._shared_readers.count)
         known = self._histories.get(id(self._launch.shared))
         if known is not None:
             stride = self._launch.shared.stride
             known[0].reset(slot * stride, stride)
 
     def block_finished(self, slot: int, block: tuple[int, int, int], pending: list[Any]) -> None:
-        self._forgotten[slot] = np.iinfo(np.int64).max
+        self._forgetting.end_block(slot)
 
     def barrier_arrived(self, arrival: BarrierArrival) -> None:
         if not arrival.waits or self._launch.cluster_size > 1:
@@ -108,8 +108,8 @@ class Accesses(Observer):
     def barrier_completed(self, slot: int, number: int) -> None:
         """A barrier at which all threads of a block wait is in front of everything to come."""
         if self._met.pop((slot, number), 0) == self._launch.threads_per_block:
-            self._forgotten[slot] = self._shared_readers.count
-            self._shared_readers.clear_below(int(self._forgotten.min()))
+            self._forgetting.met(slot, self._shared_readers.count)
+            self._shared_readers.clear_below(self._forgetting.below)
 
     # --- events ----------------------------------------------------------------------------------
 
@@ -135,11 +135,11 @@ class Accesses(Observer):
         notes.tell(history)
         step = _Step(
             access.storage, history, history.granules(offset, access.size),
-            knowledge.view(threads), mark, threads, self._forgotten_by(access.storage, threads),
+            knowledge.view(threads), mark, threads, self._limits(access.storage, threads),
         )  # fmt: skip
         if access.kind == "load":
             self._compare_read(step)
-            history.read(step.cells, agent, epoch, mark, step.forgotten)
+            history.read(step.cells, agent, epoch, mark, step.limits)
         else:
             before, silent = self._compare_write(step, access, offset)
             records = record(agent, epoch)
@@ -165,10 +165,12 @@ class Accesses(Observer):
         step = _Step(
             access.storage, history, history.granules(access.offset, access.size),
             operations.view(operation, access.owner), mark, threads,
-            self._forgotten_by(access.storage, threads),
+            self._limits(access.storage, threads),
         )  # fmt: skip
         if operation.kind != "cp.async" and self.on_unfenced is not None:
             self._compare_fences(step)
+            if access.kind != "read" and isinstance(access.storage, SharedMemory):
+                self._compare_fences_of_readers(step)
         if access.kind == "read":
             self._compare_read(step)
             history.read_async(step.cells, records, mark)
@@ -201,10 +203,8 @@ class Accesses(Observer):
         quiet = not history.written and not isinstance(storage, SharedMemory)
         return quiet and notes.lanes < _NOTES_LIMIT
 
-    def _forgotten_by(self, storage: Any, threads: Array) -> Array:
-        if isinstance(storage, SharedMemory):
-            return self._forgotten[threads // (32 * self._launch.warps_per_block)]
-        return self._always
+    def _limits(self, storage: Any, threads: Array) -> Limits:
+        return self._forgetting.of(threads) if isinstance(storage, SharedMemory) else self._always
 
     # --- comparing -------------------------------------------------------------------------------
 
@@ -241,24 +241,16 @@ class Accesses(Observer):
     def _compare_readers(self, step: _Step, same: Array | None) -> None:
         """`same`: granules where the value stays; earlier writes of it that are kept among the
         reads do not count there."""
-        count = step.cells.shape[1]
-        one = len(step.view.agent) == 1
-        for reads in step.history.reads(step.cells, step.forgotten):
-            row = reads.place // count
-            at = np.zeros_like(row) if one else row
-            view = View(step.view.agent[at], step.view.row[at], step.view.own[:, at])
-            known = self._order.knowledge.knows(view, reads.agent[:, None], reads.epoch[:, None])
+        for reads in step.history.reads(step.cells, step.limits.ordered):
+            some, earlier = _at_reads(step, reads)
+            known = self._order.knowledge.knows(some.view, earlier.agent, earlier.epoch)
             if same is not None:
-                written = np.array([mark.kind == "store" for mark in self._marks])[reads.mark]
-                known |= (written & same.reshape(-1)[reads.place])[:, None]
-            if known.all():
-                continue
-            some = step._replace(
-                cells=step.cells.reshape(-1)[reads.place][:, None],
-                threads=step.threads[at] if len(step.threads) > 1 else step.threads,
-            )
-            earlier = Earlier(reads.agent[:, None], reads.epoch[:, None], reads.mark[:, None])
-            self._judge(some, earlier, ~known)
+                known |= self._are_stores(earlier.mark) & same.reshape(-1)[reads.place][:, None]
+            if not known.all():
+                self._judge(some, earlier, ~known)
+
+    def _are_stores(self, marks: Array) -> Array:
+        return np.array([mark.kind == "store" for mark in self._marks])[marks]
 
     def _judge(self, step: _Step, earlier: Earlier, wrong: Array) -> None:
         """Reports the first of the accesses that have no order, unless both are strong."""
@@ -315,8 +307,25 @@ class Accesses(Observer):
         section = FENCED_SHARED if shared else FENCED_GLOBAL
         wrong = generic & knowledge.knows(step.view, earlier.agent, earlier.epoch)
         wrong &= ~knowledge.knows(step.view, earlier.agent, earlier.epoch, section)
-        if not wrong.any():
-            return
+        if wrong.any():
+            self._report_unfenced(step, earlier, wrong)
+
+    def _compare_fences_of_readers(self, step: _Step) -> None:
+        """The async proxy overwrites what threads read: each of them must have had a proxy fence
+        before it let go. What others do cannot wait for loads that are on their way. (Stores
+        that are kept among the reads are no loads.)"""
+        knows = self._order.knowledge.knows
+        for reads in step.history.reads(step.cells, step.limits.fenced):
+            some, earlier = _at_reads(step, reads)
+            wrong = ~knows(some.view, earlier.agent, earlier.epoch, FENCED_BY_ITSELF)
+            if not wrong.any():
+                continue
+            wrong &= knows(some.view, earlier.agent, earlier.epoch)
+            wrong &= ~self._are_stores(earlier.mark)
+            if wrong.any():
+                self._report_unfenced(some, earlier, wrong)
+
+    def _report_unfenced(self, step: _Step, earlier: Earlier, wrong: Array) -> None:
         row, column = np.argwhere(wrong)[0]
         then = self._marks[int(earlier.mark[row, column])]
         thread = int(step.threads[min(row, len(step.threads) - 1)])
@@ -326,6 +335,18 @@ class Accesses(Observer):
             Conflict(step.storage, byte, self._marks[step.mark], thread, then,
                      int(earlier.agent[row, column]))
         )  # fmt: skip
+
+
+def _at_reads(step: _Step, reads: Reads) -> tuple[_Step, Earlier]:
+    """The access at each of the granules that earlier reads touched, and the reads."""
+    row, view = reads.place // step.cells.shape[1], step.view
+    at = np.zeros_like(row) if len(view.agent) == 1 else row
+    some = step._replace(
+        cells=step.cells.reshape(-1)[reads.place][:, None],
+        view=View(view.agent[at], view.row[at], view.own[:, at]),
+        threads=step.threads[at] if len(step.threads) > 1 else step.threads,
+    )
+    return some, Earlier(reads.agent[:, None], reads.epoch[:, None], reads.mark[:, None])
 
 
 def _changes_nothing(access: Access, offset: Array) -> Array:

@@ -10,6 +10,8 @@ a row: rows never change once they are in the table.
               threads .. agents           their cp.async copies (if the kernel has any)
               agents .. 3 agents          the same again, for accesses behind which there was a
                                           proxy fence: for shared, then for global memory
+              3 agents .. 4 agents        and those behind which the agent itself had a proxy
+                                          fence for shared memory before it told of them
               from there on               other agents
 
 A cluster gets a new *instance* number when it starts. A row speaks of one instance; what is known
@@ -46,7 +48,7 @@ class Layout:
         self.copies = copies
         self.proxies = proxies
         self.agents = threads * (2 if copies else 1)
-        self.first_named = self.agents * (3 if proxies else 1)
+        self.first_named = self.agents * (4 if proxies else 1)
         self._named: dict[Any, int] = {}
 
     def named(self, *name: Any) -> int:
@@ -60,7 +62,7 @@ class Layout:
     @property
     def own(self) -> list[int]:
         """Where a thread's own entries lie, relative to its column: see `Knowledge.own`."""
-        sections = range(0, 3 * self.agents if self.proxies else self.agents, self.agents)
+        sections = range(0, self.first_named, self.agents)
         return [s + part for s in sections for part in range(0, self.agents, self.threads)]
 
 

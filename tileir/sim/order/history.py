@@ -32,6 +32,15 @@ class Earlier(NamedTuple):
     mark: Array
 
 
+class Limits(NamedTuple):
+    """Of whose reads nobody asks any more: entries of `Readers` below these, int64[m], for each
+    lane of an access. `ordered`: every thread knows them; `fenced`: also behind a proxy fence of
+    the threads that read."""
+
+    ordered: Array
+    fenced: Array
+
+
 def record(agent: Array, epoch: Array) -> Array:
     return agent << EPOCH_BITS | epoch
 
@@ -99,9 +108,9 @@ class History:
             if (found != NONE).any():
                 yield Earlier(found >> EPOCH_BITS, found & EPOCH_MASK, marks[cells])
 
-    def reads(self, cells: Array, forgotten: Array) -> Iterator[Reads]:
-        """By threads; entries below `forgotten`, int64[m], are not looked at."""
-        limits = np.broadcast_to(forgotten[:, None], cells.shape).ravel()
+    def reads(self, cells: Array, limit: Array) -> Iterator[Reads]:
+        """By threads; entries below `limit`, int64[m], are not looked at."""
+        limits = np.broadcast_to(limit[:, None], cells.shape).ravel()
         return self._readers.walk(self._reader[cells].ravel(), limits)
 
     # --- what is ---------------------------------------------------------------------------------
@@ -145,10 +154,10 @@ class History:
         old, marks = self._async[-1]
         old[cells], marks[cells] = records, mark
 
-    def read(self, cells: Array, agent: Array, epoch: Array, mark: int, forgotten: Array) -> None:
-        """Reads by threads int64[m]; `forgotten` as for `reads`."""
+    def read(self, cells: Array, agent: Array, epoch: Array, mark: int, limits: Limits) -> None:
+        """Reads by threads int64[m]."""
         heads = self._reader[cells]
-        heads[heads < forgotten[:, None]] = NONE
+        heads[heads < limits.fenced[:, None]] = NONE
         lane = agent & 31
         warp, bits = (agent - lane)[:, None], (np.uint32(1) << lane.astype(np.uint32))[:, None]
         numbers = np.arange(cells.size).reshape(cells.shape)
@@ -157,7 +166,9 @@ class History:
             self._read_together(cells, heads, warp, epoch[:, None], bits, mark)
             return
         readers = self._readers
-        again = readers.repeat(heads, warp, bits, mark, self._unshared)
+        # Entries below `limits.ordered` stay as they are: they will be forgotten before this read.
+        since = np.maximum(limits.ordered, self._unshared)[:, None]
+        again = readers.repeat(heads, warp, bits, mark, since)
         if again.all():
             readers.renew(heads, epoch[:, None], bits)
             self._reader[cells] = heads
@@ -202,9 +213,10 @@ class Notes:
         self.lanes += len(offset)
 
     def tell(self, history: History) -> None:
+        none = np.zeros(1, np.int64)
         for offset, size, agent, epoch, mark in self._threads:
             cells = history.granules(offset, size)
-            history.read(cells, agent, epoch, mark, np.zeros(1, np.int64))
+            history.read(cells, agent, epoch, mark, Limits(none, none))
         for offset, size, records, mark in self._async:
             history.read_async(history.granules(offset, size), records, mark)
         self._threads, self._async, self.lanes = [], [], 0

@@ -16,8 +16,9 @@ FOREVER = np.iinfo(np.int32).max
 NOBODY = COLUMN_MASK
 """The column of whoever is no single agent."""
 
-# Sections of a row: plain order, and order with a proxy fence in between.
-ORDERED, FENCED_SHARED, FENCED_GLOBAL = range(3)
+# Sections of a row: plain order, order with a proxy fence in between, and order with a fence for
+# shared memory by the very thread that made the access, before it told anyone.
+ORDERED, FENCED_SHARED, FENCED_GLOBAL, FENCED_BY_ITSELF = range(4)
 
 
 class View(NamedTuple):
@@ -46,7 +47,8 @@ class Knowledge:
     `agent` int64[threads] are their numbers, `row` int32[threads] what they know of others, and
     `own` int32[k, threads] of themselves, which no other thread shares: the epoch they are in, the
     last of their cp.async copies known to be done, and, where there are proxies, the same as it was
-    at the last proxy fence for shared and for global memory.
+    at the last proxy fence for shared and for global memory, and for shared memory once more: what
+    others make known behind their fences does not count there.
 
     A thread's accesses are always in order for itself. Warps count epochs together: a new one
     begins whenever a thread of the warp makes something known to others.
@@ -63,6 +65,7 @@ class Knowledge:
         self.row = np.zeros(count, np.int32)
         self.agent = np.zeros(count, np.int64)
         self.own = np.zeros((len(layout.own), count), np.int32)
+        self._own_per_section = layout.agents // layout.threads
         self._own_columns = np.array(layout.own)[:, None]
 
     # --- blocks ----------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ class Knowledge:
             local &= column < layout.agents
         known = rows[view.row[:, None], np.where(local, column + start, 0)] >= epoch
         from_own = column - (view.agent & COLUMN_MASK)[:, None]
-        first = section * (layout.agents // layout.threads)
+        first = section * self._own_per_section
         known |= (from_own == 0) & (view.own[first][:, None] >= epoch)
         if layout.copies:
             known |= (from_own == layout.threads) & (view.own[first + 1][:, None] >= epoch)
@@ -139,6 +142,10 @@ class Knowledge:
             column = (agent[chosen] & COLUMN_MASK) + start
             inside = column < len(there)
             known[chosen] = inside & (there[np.where(inside, column, 0)] >= epoch[chosen])
+
+    def fenced_by_itself(self, threads: slice) -> Array:
+        """In which epochs threads had their last proxy fences for shared memory; 0 for none."""
+        return self.own[FENCED_BY_ITSELF * self._own_per_section, threads]
 
     # --- telling ---------------------------------------------------------------------------------
 
@@ -212,9 +219,12 @@ class Knowledge:
 
     def fence(self, threads: Array, shared: bool, global_: bool) -> None:
         """A proxy fence: what threads know, and did, is behind it."""
-        per = self.layout.agents // self.layout.threads
-        for wanted, start in ((shared, per), (global_, 2 * per)):
+        per = self._own_per_section
+        for wanted, section in (
+            (shared, FENCED_SHARED), (global_, FENCED_GLOBAL), (shared, FENCED_BY_ITSELF),
+        ):  # fmt: skip
             if wanted:
+                start = section * per
                 self.own[start : start + per, threads] = self.own[:per, threads]
         for mine in set(self.row[threads].tolist()):
             fenced = self.clocks.fenced(mine, shared, global_)

@@ -64,13 +64,13 @@ class Readers:
             setattr(self, name, getattr(self, name)[number - self.first :].copy())
         self.first = number
 
-    def repeat(self, head: Array, agent: Array, lanes: Array, mark: int, since: int) -> Array:
+    def repeat(self, head: Array, agent: Array, lanes: Array, mark: int, since: Array) -> Array:
         """Whether entries `head` are reads of the same warps, by no other lanes, marked alike.
 
         Entries below `since` may belong to several granules and do not count.
         """
         where = np.maximum(head - self.first, 0)
-        same = (head >= max(since, self.first)) & (self.agent[where] == agent)
+        same = (head >= np.maximum(since, self.first)) & (self.agent[where] == agent)
         return same & (self.mark[where] == mark) & (self.lanes[where] & ~lanes == 0)
 
     def renew(self, head: Array, epoch: Array, lanes: Array) -> None:
@@ -78,10 +78,10 @@ class Readers:
         self.epoch[head - self.first] = epoch
         self.lanes[head - self.first] = lanes
 
-    def walk(self, heads: Array, forgotten: Array) -> Iterator[Reads]:
+    def walk(self, heads: Array, limit: Array) -> Iterator[Reads]:
         """All reads on the lists that begin with `heads`, both int64[k], step by step; entries
-        below `forgotten` are not looked at."""
-        place = np.flatnonzero(heads >= forgotten)
+        below `limit` are not looked at."""
+        place = np.flatnonzero(heads >= limit)
         entry = heads[place]
         while len(entry):
             where = entry - self.first
@@ -91,5 +91,5 @@ class Readers:
                 self.agent[chosen] + lane, self.epoch[chosen], self.mark[chosen], place[which]
             )
             entry = self.next[where]
-            left = entry >= forgotten[place]
+            left = entry >= limit[place]
             entry, place = entry[left], place[left]
