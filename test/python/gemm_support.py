@@ -16,7 +16,7 @@ from tileir import sim
 from tileir.compiler.program import Program
 from tileir.runtime.expressions import Environment, evaluate
 from tileir.runtime.metadata import HiddenParameter, Workspace
-from tileir.runtime.tensor_map import TensorMapRecipe
+from tileir.runtime.tensor_map import ZEROS, TensorMapRecipe
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -173,17 +173,20 @@ def simulate(program: Program, grid: tuple[int, int, int], args: list[Any], seed
     ((name, kernel),) = program.kernels.items()
     values = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in args]
     environment = Environment(values, grid, 2)
-    hidden = [_hidden(one, environment) for one in kernel.hidden]
+    zeros = np.zeros(ZEROS, np.uint8)
+    hidden = [_hidden(one, environment, zeros) for one in kernel.hidden]
     launched = tuple(evaluate(one, environment) for one in kernel.grid) or grid
     cluster = tuple(evaluate(one, environment) for one in kernel.cluster)
     sim.run(
-        program.ptx, name, launched, kernel.block, cluster=cluster, args=[*args, *hidden], seed=seed
-    )
+        program.ptx, name, launched, kernel.block, cluster=cluster, args=[*args, *hidden],
+        memory=[zeros], seed=seed,
+    )  # fmt: skip
+    assert not zeros.any(), "something was stored to a tensor without elements"
 
 
-def _hidden(parameter: HiddenParameter, environment: Environment) -> Any:
+def _hidden(parameter: HiddenParameter, environment: Environment, zeros: np.ndarray) -> Any:
     if isinstance(parameter, TensorMapRecipe):
-        return parameter.instantiate(environment)
+        return parameter.instantiate(environment, lambda: zeros.ctypes.data)
     if isinstance(parameter, Workspace):
         return np.zeros(evaluate(parameter.bytes, environment), np.uint8)
     return evaluate(parameter.value, environment)

@@ -211,6 +211,8 @@ static CUresult encode(uint64_t *map, int type, unsigned rank, void *address, co
                        int interleave, int swizzle, int promotion, int fill) {
   say("encode\n");
   if ((uintptr_t)address % 16 || (rank > 1 && strides[0] % 16)) return INVALID_VALUE;
+  for (unsigned i = 0; i < rank; ++i)
+    if (!dims[i]) return INVALID_VALUE;
   uint64_t words[16] = {type, rank, (uint64_t)address, dims[0], rank > 1 ? dims[1] : 0,
                         rank > 1 ? strides[0] : 0, box[0], rank > 1 ? box[1] : 0, steps[0],
                         rank > 1 ? steps[1] : 0, interleave, swizzle, promotion, fill};

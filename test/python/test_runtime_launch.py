@@ -372,6 +372,31 @@ def test_managed_launch_computes_grid_and_hidden_parameters() -> None:
     assert (tensor_map.dims, tensor_map.strides) == ((96, 64), (192,))
 
 
+def test_zeros_stand_in_for_a_tensor_without_elements() -> None:
+    """Whatever its address and strides: of arrays without elements they mean nothing."""
+    recipe = TensorMapRecipe(
+        "f16", 0, ("param:1", 64), (["mul", "param:1", 2],), (64, 32), (1, 1), offset=4, swizzle=128
+    )
+    launchable, driver = kernel(
+        nothing, ("ptr<f16>", "i32"), launch="managed", hidden=(recipe, recipe)
+    )
+    empty = CudaArray(np.zeros((64, 0), np.float16))
+    launchable.launch(1, [np.zeros((64, 0), np.float16), 0])
+    launchable.prepare(1, [empty, 0]).start()
+    assert len(driver.tensor_maps) == 4
+    for tensor_map in driver.tensor_maps:
+        assert (tensor_map.dims, tensor_map.strides, tensor_map.box) == ((1, 1), (16,), (64, 32))
+        assert not array_at(tensor_map.base, (16,), np.uint8).any()
+    assert driver.calls.count("launch k on 0") == 2
+
+
+def test_a_tensor_that_is_padded_with_nan_has_elements() -> None:
+    recipe = TensorMapRecipe("f16", 0, ("param:1",), (), (64,), (1,), fill="nan")
+    launchable, _ = kernel(nothing, ("ptr<f16>", "i32"), launch="managed", hidden=(recipe,))
+    with pytest.raises(LaunchError, match=r"tensor map: dimensions \(0,\) are not all from 1"):
+        launchable.launch(1, [np.zeros(0, np.float16), 0])
+
+
 def test_workspace_is_kept_per_stream_and_grows() -> None:
     addresses: list[int] = []
 

@@ -21,21 +21,26 @@ HEAD = """.reg .b32 %i, %v<9>; .reg .b64 %a, %b, %m, %d<9>; .reg .pred %p, %q;
 def load_box(tensor, box, start, *, seed=0, **options) -> np.ndarray:
     """The bytes in shared memory of one copied box; `start` in the array's order of dimensions."""
     size = int(np.prod(box)) * tensor.itemsize
+    return load_mapped(sim.tensor_map(tensor, box, **options), size, start, seed=seed)
+
+
+def load_mapped(tensor_map, size, start, *, seed=0, memory=()) -> np.ndarray:
+    """The same for the box of a map, of so many bytes."""
     out = np.zeros(size, np.uint8)
     coordinates = ", ".join(str(c) for c in reversed(start))
     text = module(f"""{HEAD} .shared .align 1024 .b8 s[{size}]; .shared .align 8 .b64 bar;
         mov.u32 %v0, s; mov.u32 %v1, bar; setp.ne.u32 %p, %i, 0; @%p bra MEET;
         mbarrier.init.shared.b64 [%v1], 1; fence.proxy.async; prefetch.tensormap [%m];
         mbarrier.arrive.expect_tx.shared.b64 _, [%v1], {size};
-        cp.async.bulk.prefetch.tensor.{len(box)}d.L2.global.tile [%m, {{{coordinates}}}];
-        cp.async.bulk.tensor.{len(box)}d.shared::cluster.global.mbarrier::complete_tx::bytes
+        cp.async.bulk.prefetch.tensor.{len(start)}d.L2.global.tile [%m, {{{coordinates}}}];
+        cp.async.bulk.tensor.{len(start)}d.shared::cluster.global.mbarrier::complete_tx::bytes
             [%v0], [%m, {{{coordinates}}}], [%v1];
         MEET: bar.sync 0; {WAIT.format(at="%v1", parity="0")} mov.u32 %v2, %i;
         COPY: setp.ge.u32 %q, %v2, {size}; @%q ret; add.u32 %v3, %v0, %v2;
         ld.shared.u8 %v4, [%v3]; cvt.u64.u32 %d0, %v2; add.u64 %d0, %d0, %a;
         st.global.u8 [%d0], %v4; add.u32 %v2, %v2, 256; bra COPY;""",
         f"{pointers(1)}, {MAP}")  # fmt: skip
-    sim.run(text, "k", 1, 256, [out, sim.tensor_map(tensor, box, **options)], seed=seed)
+    sim.run(text, "k", 1, 256, [out, tensor_map], memory=memory, seed=seed)
     return out
 
 

@@ -86,7 +86,8 @@ class Dispatch:
     # ---- called by the native dispatcher -------------------------------------------------------
 
     def slow(self, stream: Any, grid: Any, args: Any, programmatic: Any) -> None:
-        """A launch that is not for the native dispatcher: arrays in host memory, errors."""
+        """A launch that is not for the native dispatcher: arrays in host memory or without
+        elements, errors."""
         args = as_arguments(self.kernel.name, args)
         whole = with_defaults(self.kernel.name, self.rules, args)
         extents = normalize_grid(grid)

@@ -14,10 +14,12 @@ from .driver import Device, Driver, LaunchConfig
 from .expressions import Environment, evaluate
 from .metadata import HiddenParameter, HiddenScalar, KernelInfo, Workspace
 from .streams import stream_handle
-from .tensor_map import BYTES, TensorMapRecipe
+from .tensor_map import BYTES, ZEROS, TensorMapRecipe
 
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _TENSOR_MAP_ALIGNMENT = 64
+#: The workspace that kernels do not write.
+_ZEROS_SLOT = -1
 
 
 def normalize_grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
@@ -158,7 +160,11 @@ def _hidden_word(
 ) -> tuple[bytes, int]:
     """Bytes and alignment of one hidden parameter."""
     if isinstance(hidden, TensorMapRecipe):
-        encoded = driver.encode_tensor_map(hidden.instantiate(environment))
+
+        def zeros() -> int:
+            return _zeroed(driver, device, _ZEROS_SLOT, ZEROS, stream, workspaces)
+
+        encoded = driver.encode_tensor_map(hidden.instantiate(environment, zeros))
         if len(encoded) != BYTES:
             raise LaunchError(f"an encoded tensor map has {len(encoded)} bytes, expected {BYTES}")
         return encoded, _TENSOR_MAP_ALIGNMENT
@@ -167,10 +173,20 @@ def _hidden_word(
         return (value % (1 << 32)).to_bytes(4, "little"), 4
     assert isinstance(hidden, Workspace)
     size = max(1, evaluate(hidden.bytes, environment))
-    block = workspaces.address(device.context, stream, slot, size)
     if hidden.zeroed:
-        driver.zero(block, size, stream)
+        block = _zeroed(driver, device, slot, size, stream, workspaces)
+    else:
+        block = workspaces.address(device.context, stream, slot, size)
     return block.to_bytes(8, "little"), 8
+
+
+def _zeroed(
+    driver: Driver, device: Device, slot: int, size: int, stream: int, workspaces: Workspaces
+) -> int:
+    """The address of a workspace of zeros."""
+    block = workspaces.address(device.context, stream, slot, size)
+    driver.zero(block, size, stream)
+    return block
 
 
 class ParameterBlock:

@@ -9,7 +9,7 @@ Dimension 0 is the innermost (contiguous) one, as in the driver's interface.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,10 @@ SWIZZLES = (0, 32, 64, 128)
 FILLS = ("zero", "nan")
 BYTES = 128
 """Size of an encoded map, also as a kernel parameter; it is aligned to 64 bytes."""
+
+
+ZEROS = 16
+"""Bytes of zeros that stand in for a tensor without elements, aligned to as many."""
 
 
 @dataclass(frozen=True)
@@ -95,17 +99,27 @@ class TensorMapRecipe:
     swizzle: int = 0
     fill: str = "zero"
 
-    def instantiate(self, environment: Environment) -> TensorMap:
-        """The map for one launch; pointer parameters in `environment` are device addresses."""
+    def instantiate(
+        self, environment: Environment, zeros: Callable[[], int] | None = None
+    ) -> TensorMap:
+        """The map for one launch; pointer parameters in `environment` are device addresses.
+
+        A tensor without elements is what a product has whose K is 0. The hardware knows no
+        dimension of 0, though copies may ask for tiles of padding, and prefetch the map. `zeros`
+        gives the address of `ZEROS` bytes of zeros, whose first element is a tensor in its place:
+        what is padded with zeros then reads as zero wherever a box starts. Nothing may be
+        written there: no index of such a tensor is one that a store may have.
+        """
+        dims = tuple(evaluate(extent, environment) for extent in self.dims)
+        if min(dims) == 0 and self.fill == "zero" and zeros is not None:
+            base = zeros()
+            dims, strides = (1,) * len(dims), (ZEROS,) * len(self.strides)
+        else:
+            base = int(environment.parameters[self.base]) + evaluate(self.offset, environment)
+            strides = tuple(evaluate(stride, environment) for stride in self.strides)
+        box = tuple(evaluate(extent, environment) for extent in self.box)
         return TensorMap(
-            self.dtype,
-            int(environment.parameters[self.base]) + evaluate(self.offset, environment),
-            tuple(evaluate(extent, environment) for extent in self.dims),
-            tuple(evaluate(stride, environment) for stride in self.strides),
-            tuple(evaluate(extent, environment) for extent in self.box),
-            self.element_strides,
-            self.swizzle,
-            self.fill,
+            self.dtype, base, dims, strides, box, self.element_strides, self.swizzle, self.fill
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -169,6 +169,10 @@ class DeviceArray:
     def strides(self) -> tuple[int, ...]:
         return tuple(stride // self.array.itemsize for stride in self.array.strides)
 
+    def __getitem__(self, index: Any) -> DeviceArray:
+        """A part of it."""
+        return DeviceArray(self.array[index], self.device[1], address=self.address)
+
     @property
     def words(self) -> tuple[int, ...]:
         return (self.address, *self.shape, *self.strides)

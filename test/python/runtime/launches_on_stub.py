@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import weakref
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -494,6 +495,22 @@ def test_tensor_maps_are_encoded_once_for_the_same_array() -> None:
     assert [Launch.parse(line).words[-2] for line in lines if line != "encode"] == [7] * 5
     launch(STREAM, (1, 2), kernel, (a,))
     assert stub.lines()[0] == "encode", "another offset"
+
+
+def test_tensors_without_elements() -> None:
+    """What the driver refuses: it gets a map of zeros, and the kernel is launched as any other."""
+    kernel = FakeKernel("a", hidden=(replace(map_recipe(), box=(32, 32)),))
+    launch(STREAM, 1, kernel, (zeros(32, 48),))
+    usual = only_launch()
+    for array in (zeros(32, 48)[:0], zeros(32, 48)[:, :0], zeros(32, 48)):
+        launch(STREAM, 1, kernel, (array,))
+        found = only_launch()
+        assert (found.grid, found.stream, found.device) == (usual.grid, STREAM, usual.device)
+        assert found.words[:5] == array.words
+        assert found.words[-2] == usual.words[-2], "the type of the map's elements"
+    assert len(set(kernel.signatures)) == 1
+    with pytest.raises(LaunchError, match="grid x is 0, expected 1 to"):
+        launch(STREAM, 0, kernel, (zeros(32, 48)[:0],))
 
 
 def test_a_tensor_map_that_cannot_be() -> None:

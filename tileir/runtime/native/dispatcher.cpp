@@ -221,6 +221,8 @@ PyObject *launch(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     if (foreign)
       driver.popContext(&current);
   }
+  if (result.failure == Failure::Empty)
+    return slow(self, args);
   if (result.failure != Failure::None)
     return failed(self, plan.get(), args[1], arguments.words, native.parameters(), result);
   Py_RETURN_TRUE;

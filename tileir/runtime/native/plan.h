@@ -22,6 +22,7 @@ using Words = SmallBuffer<int64_t, 64>;
 enum class Failure {
   None,
   Recipe,  // grid, cluster or tensor map out of range: Python knows the words for it
+  Empty,   // a tensor map without elements: Python makes what stands in for it
   Driver,  // the driver's status says why
   Python,  // an exception is set
 };

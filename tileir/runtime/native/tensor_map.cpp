@@ -58,6 +58,9 @@ LaunchResult TensorMaps::get(const Environment &environment, EncodedMap &map) {
       valid = valid && add(one, 0);
   if (!valid)
     return {Failure::Recipe};
+  for (int i = 0; i < rank; ++i)
+    if (numbers[1 + i] == 0)
+      return {Failure::Empty};
 
   if (!sets)
     sets.reset(new Set[SETS]());
