@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -16,10 +15,7 @@ import tileir.lang as ct
 from tileir.runtime import TensorMapRecipe
 from tileir.runtime.expressions import Environment
 from tileir.runtime.tensor_map import ZEROS
-
-sys.path.insert(0, str(Path(__file__).parent / "lang"))
-
-from lang_support import signature, words
+from tileir.signature import ArrayParameter, ConstantParameter, Signature, array_facts
 
 BF16 = ml_dtypes.bfloat16
 FP8 = "f8E4M3FN"
@@ -56,6 +52,21 @@ def persistent(a, b, residual, c, size: ct.Constant[int], depth: ct.Constant[int
         ct.store(c, (i, j), total.astype(c.dtype))
 
 
+def array_parameter(array: np.ndarray) -> ArrayParameter:
+    return array_facts("bf16", 2, array.ctypes.data, *sizes_and_strides(array))
+
+
+def sizes_and_strides(array: np.ndarray) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Extents, and strides in elements."""
+    return array.shape, tuple(stride // array.itemsize for stride in array.strides)
+
+
+def flat(array: np.ndarray) -> list[Any]:
+    """The parameters that an array becomes."""
+    shape, strides = sizes_and_strides(array)
+    return [array, *shape, *strides]
+
+
 @pytest.mark.parametrize("launch", LAUNCHES)
 @pytest.mark.parametrize("shape", [(0, 144, 64), (144, 0, 64), (144, 144, 0), (0, 0, 0)])
 def test_blocks_that_find_no_tile(shape, launch):
@@ -66,20 +77,15 @@ def test_blocks_that_find_no_tile(shape, launch):
         r.integers(-3, 4, size).astype(BF16)
         for size in ((144, 64), (64, 144), (144, 144), (144, 144))
     )
-    kind = signature(persistent, [a, b, residual, c, 64, 64])
-    program = tileir.compile(
-        str(persistent.trace(kind, "sm_90a")), "sm_90a", launch=launch, isolate=False, cache=False
-    )
+    facts = *map(array_parameter, (a, b, residual, c)), ConstantParameter(64), ConstantParameter(64)
+    text = str(persistent.trace(Signature(facts), "sm_90a"))
+    program = tileir.compile(text, "sm_90a", launch=launch, isolate=False, cache=False)
     assert "cp.async.bulk.tensor" in program.ptx
     arrays = a[:m, :k], b[:k, :n], residual[:m, :n], c[:m, :n]
-    want, before = c.copy(), np.array(arrays[2])
-    want[:m, :n] = arrays[0].astype(np.float32) @ arrays[1].astype(np.float32) + before
-    args = [
-        word
-        for array, parameter in zip((*arrays, 64, 64), kind.parameters, strict=True)
-        for word in words(array, parameter)
-    ]
-    simulate(program, (2, 1, 1), args)
+    left, right, added = (array.astype(np.float32) for array in arrays[:3])
+    want = c.copy()
+    want[:m, :n] = left @ right + added
+    simulate(program, (2, 1, 1), [word for array in arrays for word in flat(array)])
     np.testing.assert_array_equal(c, want)
 
 

@@ -98,6 +98,21 @@ def test_in_any_order(seed):
     assert_close(case.run(program, seed), case.want())
 
 
+@pytest.mark.parametrize("residual", ["bf16", "f32"])
+def test_stages_go_back_behind_a_fence(residual):
+    """Without it, the next tile's operands could overwrite what is being read: by matrices of
+    16-bit elements, by pairs of wider ones."""
+    case = Case(RESIDUAL, 272, 272, 512, residual)
+    program = compile_text(with_residual_of(RESIDUAL, residual))
+    assert fetched(program)
+    fence = re.compile(r"fence\.proxy\.async\.shared::cta;(?=\s*bar\.warp\.sync)")
+    assert_close(case.run(program), case.want())
+    program.ptx, count = fence.subn("", program.ptx)
+    assert count
+    with pytest.raises(tileir.ExecutionError, match="overwritten through the async proxy here"):
+        case.run(program)
+
+
 # ---- other types and shapes ---------------------------------------------------------------------
 
 

@@ -116,6 +116,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
       // CHECK: mbarrier.try_wait
       // CHECK-COUNT-4: nvgpu.ldmatrix
       // CHECK-NOT: nvgpu.ldmatrix
+      // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
       // CHECK: nvvm.bar.warp.sync
       // CHECK: mbarrier.arrive.shared::cta
       // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
