@@ -1,4 +1,4 @@
-"""split-reductions: reductions whose dimension lies across warps happen in two steps.
+"""split-reductions: how the threads of a block share out a reduction.
 
 Within a warp, partial results travel by shuffles; across warps they must pass through shared
 memory. So a reduction over a dimension with warp digits becomes
@@ -6,6 +6,10 @@ memory. So a reduction over a dimension with warp digits becomes
     %p = tile_gpu.reduce %x ... within_warp      // one partial result for each warp
     %q = tile_gpu.convert_layout %p              // all partial results in each thread
     %r = tile_gpu.reduce %q ...                  // in registers
+
+Where threads hold many results, the lanes of a warp share them out (`tileir.compiler.halving`), and
+then all threads of the block: `%r` has a layout with few registers, from which another
+`convert_layout` gives each thread what it needs.
 """
 
 from __future__ import annotations
@@ -13,38 +17,56 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
+from tileir.compiler.halving import halved, lane_steps
 from tileir.compiler.ir_util import has_flag, int_attr
-from tileir.compiler.layout import Layout, Owner, reg
-from tileir.compiler.tile_types import TileInfo, tile_of, tile_type
+from tileir.compiler.layout import Layout, Owner, blocked, reg
+from tileir.compiler.tile_types import TileInfo, is_tile_type, tile_info, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView
 from tileir.passes.base import ModulePass
-from tileir.passes.walk import kernels, ops_of
+from tileir.passes.choose_num_warps import num_warps_of
+from tileir.passes.place_buffers import same_threads
+from tileir.passes.walk import kernels, ops_of, redirect, uses_of
+
+#: Quarters of cycles that a multiprocessor takes for a warp: to combine with another lane's part,
+#: to do so by halves (twice as many values are chosen from, too), for an element from shared
+#: memory, and for a trip there.
+_SHUFFLE, _EXCHANGE, _READ, _TRIP = 5, 9, 2, 100
 
 
 @dataclass(frozen=True)
 class SplitReductions(ModulePass):
-    """Split reductions across warps into a part within warps and the rest."""
+    """Split reductions across warps into a part within warps and the rest, and share out results
+    among threads that would all compute many."""
 
     name = "split-reductions"
 
     def apply(self, module: Operation) -> None:
         for kernel in kernels(module):
+            num_warps = num_warps_of(kernel)
             for reduce in ops_of(kernel, tile_gpu.ReduceOp):
+                if has_flag(reduce, "within_warp"):
+                    continue
                 if _crosses_warps(reduce):
-                    _split(reduce)
+                    _split(reduce, num_warps)
+                else:
+                    _share_out_lanes(reduce)
 
 
 def _crosses_warps(reduce: OpView) -> bool:
-    layout = tile_of(reduce.operation.operands[0]).layout
-    across = layout.count(Owner.WARP, int_attr(reduce, "dim")) > 1
-    return across and not has_flag(reduce, "within_warp")
+    return _source(reduce).count(Owner.WARP, int_attr(reduce, "dim")) > 1
 
 
-def _split(reduce: OpView) -> None:
+def _source(reduce: OpView) -> Layout:
+    return tile_of(reduce.operation.operands[0]).layout
+
+
+def _split(reduce: OpView, num_warps: int) -> None:
     dim = int_attr(reduce, "dim")
     b = Builder(InsertionPoint(reduce), reduce.location)
-    partial = _partial_infos(reduce, dim)
+    layout = _combining_layout(reduce, num_warps)
+    parts = halved(_source(reduce), dim)
+    partial = [TileInfo(parts.shape, tile_of(o).element, parts) for o in reduce.operation.operands]
     first = reduce.operation.clone(ip=b.point)
     within = b.create(
         "tile_gpu.reduce",
@@ -55,25 +77,80 @@ def _split(reduce: OpView) -> None:
     )
     first.regions[0].blocks[0].append_to(within.regions[0])
     first.erase()
-    gathered = []
-    for info, value in zip(partial, within.results, strict=True):
-        in_registers = info.with_layout(_in_registers(info.layout, dim))
-        gathered.append(b.op("tile_gpu.convert_layout", [value], tile_type(b, in_registers)))
-    for index, value in enumerate(gathered):
-        reduce.operation.operands[index] = value
+    for index, (info, value) in enumerate(zip(partial, within.results, strict=True)):
+        dims = (*layout.dims[:dim], (reg(info.shape[dim]),), *layout.dims[dim:])
+        type_ = tile_type(b, info.with_layout(Layout.of(*dims)))
+        reduce.operation.operands[index] = b.op("tile_gpu.convert_layout", [value], type_)
+    _set_layout(reduce, layout)
 
 
-def _partial_infos(reduce: OpView, dim: int) -> list[TileInfo]:
-    """The operands with one element along `dim` for each warp that holds a part of it."""
-    infos = []
-    for operand in reduce.operation.operands:
-        info = tile_of(operand)
-        layout = info.layout.only(dim, Owner.WARP)
-        infos.append(TileInfo(layout.shape, info.element, layout))
-    return infos
+def _share_out_lanes(reduce: OpView) -> None:
+    """Within warps: by halves, if what all lanes need can come from shared memory sooner."""
+    if not is_tile_type(reduce.operation.results[0].type):
+        return
+    dim = int_attr(reduce, "dim")
+    layouts = [_result(reduce), halved(_source(reduce), dim).drop(dim)]
+    _set_layout(reduce, min(layouts, key=lambda each: _lane_cost(reduce, each)))
 
 
-def _in_registers(layout: Layout, dim: int) -> Layout:
-    dims = list(layout.dims)
-    dims[dim] = (reg(layout.shape[dim]),)
-    return Layout.of(*dims)
+def _lane_cost(reduce: OpView, result: Layout) -> int:
+    """What it costs to combine lanes so that the result has this layout, and to convert that."""
+    dim = int_attr(reduce, "dim")
+    results = _source(reduce).drop(dim).num_registers
+    cost = 0
+    for step in lane_steps(_source(reduce), dim, result.dims):
+        if step.halves:
+            results //= 2
+        cost += results * (_EXCHANGE if step.halves else _SHUFFLE)
+    return cost + _conversion_cost(reduce, result)
+
+
+def _combining_layout(reduce: OpView, num_warps: int) -> Layout:
+    """The layout in which threads combine the parts of all warps: that of the result, in which many
+    threads may do the same, or one that shares out the results among them."""
+    natural = _result(reduce)
+    if natural.num_registers == 1:
+        return natural
+    share = max(1, tile_of(reduce.operation.results[0]).num_elements // (32 * num_warps))
+    vector = min(1 << (share.bit_length() - 1), 4)
+    shape = natural.shape
+    even = blocked(shape, tuple(range(len(shape))), vector, num_warps)
+    warps = _source(reduce).count(Owner.WARP, int_attr(reduce, "dim"))
+    return min(
+        (natural, *_layouts_needed(reduce), even),
+        key=lambda each: _READ * warps * each.num_registers + _conversion_cost(reduce, each),
+    )
+
+
+def _conversion_cost(reduce: OpView, layout: Layout) -> int:
+    """What users pay if the result has this layout."""
+    needed = (each for each in _layouts_needed(reduce) if not same_threads(each, layout))
+    return sum(_TRIP + _READ * (layout.num_registers + each.num_registers) for each in needed)
+
+
+def _result(reduce: OpView) -> Layout:
+    """The layout of a reduction's results; of scalars, one without dimensions."""
+    info = tile_info(reduce.operation.results[0].type)
+    return info.layout if info else Layout(())
+
+
+def _layouts_needed(reduce: OpView) -> set[Layout]:
+    """The layouts in which the results are used."""
+    users = [use.owner for result in reduce.operation.results for use in result.uses]
+    return {
+        tile_of(user.result).layout
+        if isinstance(user, tile_gpu.ConvertLayoutOp)
+        else _result(reduce)
+        for user in users
+    }
+
+
+def _set_layout(reduce: OpView, layout: Layout) -> None:
+    """Has a reduction give its results in a layout, and converts them for their users."""
+    if layout == _result(reduce):
+        return
+    b = Builder(InsertionPoint.after(reduce), reduce.location)
+    for result in reduce.operation.results:
+        uses, old = uses_of(result), result.type
+        result.set_type(tile_type(b, tile_of(result).with_layout(layout)))
+        redirect(uses, b.op("tile_gpu.convert_layout", [result], old))

@@ -1,48 +1,25 @@
 """Reductions and scans: registers first, then lanes.
 
-The combiner is a region; it is built once for each application, on scalars. Partial results move
-between lanes by shuffles. `split-reductions` has seen to it that no warp needs another's.
+Partial results move between lanes by shuffles. `split-reductions` has seen to it that no warp needs
+another's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tileir.compiler.halving import lane_steps
 from tileir.compiler.ir_util import has_flag, int_attr
 from tileir.compiler.layout import Digit, Layout, Owner
 from tileir.compiler.tile_types import tile_info
-from tileir.ir import Block, OpView, Value
+from tileir.ir import OpView, Value
+from tileir.passes.convert_tile_gpu.combiner import Combiner, Values
+from tileir.passes.convert_tile_gpu.lane_reductions import LaneReduction, Place
 from tileir.passes.convert_tile_gpu.lowering import Lowering, lowers
 from tileir.passes.convert_tile_gpu.shuffles import shuffle
 
-#: Combiners whose operands may be exchanged: all lanes of a butterfly get the same bits.
-_COMMUTATIVE = {
-    "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.maxnumf", "arith.minnumf",
-    "arith.maximumf", "arith.minimumf", "arith.maxsi", "arith.minsi", "arith.maxui",
-    "arith.minui", "arith.andi", "arith.ori", "arith.xori",
-}  # fmt: skip
-
-Values = list[Value]
-#: Coordinates of a register of a tile, from the thread's first element.
-Place = tuple[int, ...]
+#: Values of registers.
 Places = dict[Place, Values]
-
-
-class Combiner:
-    """The region of a reduction or scan."""
-
-    def __init__(self, ctx: Lowering, op: OpView):
-        self.ctx = ctx
-        self.body: Block = op.operation.regions[0].blocks[0]
-        ops = list(self.body)
-        self.commutative = len(ops) == 2 and ops[0].operation.name in _COMMUTATIVE
-
-    def __call__(self, element: Values, accumulator: Values) -> Values:
-        """The new accumulators: region arguments alternate element and accumulator."""
-        arguments = [v for pair in zip(element, accumulator, strict=True) for v in pair]
-        self.ctx.bind(self.body.arguments, arguments)
-        *ops, end = list(self.body)
-        for op in ops:
-            self.ctx.lower(op)
-        return [self.ctx.scalar(o) for o in end.operation.operands]
 
 
 @lowers("tile_gpu.reduce")
@@ -51,40 +28,19 @@ def _reduce(ctx: Lowering, op: OpView) -> None:
     dim = int_attr(op, "dim")
     fragments = [ctx.fragment(o) for o in op.operation.operands]
     layout = fragments[0].layout
-    groups: dict[tuple[int, ...], list[Values]] = {}
+    groups: dict[Place, list[Values]] = {}
     for register, offset in enumerate(layout.register_offsets):
-        rest = offset[:dim] + offset[dim + 1 :]
-        groups.setdefault(rest, []).append([f.registers[register] for f in fragments])
-    reduced = {rest: _tree(combine, elements) for rest, elements in groups.items()}
-    for digit, _ in layout.weighted(dim, Owner.LANE):
-        reduced = {rest: _butterfly(ctx, combine, v, digit) for rest, v in reduced.items()}
-    _set_results(ctx, op, reduced, dim)
+        parts = groups.setdefault(offset[:dim] + offset[dim + 1 :], [])
+        parts.append([f.registers[register] for f in fragments])
+    steps = lane_steps(layout, dim, _other_dims(op, dim))
+    _set_results(ctx, op, LaneReduction(ctx, combine, groups, steps).results(), dim)
 
 
-def _tree(combine: Combiner, elements: list[Values]) -> Values:
-    """Combines neighbours pairwise: short chains, and an order that does not depend on how the
-    elements are spread."""
-    while len(elements) > 1:
-        pairs = [combine(elements[i + 1], elements[i]) for i in range(0, len(elements) - 1, 2)]
-        elements = pairs + elements[len(elements) // 2 * 2 :]
-    return elements[0]
-
-
-def _butterfly(ctx: Lowering, combine: Combiner, values: Values, digit: Digit) -> Values:
-    """Combines over a lane digit; every lane gets the result."""
-    b, distance = ctx.builder, 1
-    while distance < digit.size:
-        offset = distance * digit.stride
-        others = [shuffle(ctx, "bfly", v, b.c32(offset)) for v in values]
-        if combine.commutative:
-            values = combine(others, values)
-        else:  # the lower lane's part first, so that all lanes compute the same
-            low = b.compare("eq", b.op("arith.andi", [ctx.lane, b.c32(offset)], b.i32), b.c32(0))
-            first = [ctx.select(low, v, o) for v, o in zip(values, others, strict=True)]
-            second = [ctx.select(low, o, v) for v, o in zip(values, others, strict=True)]
-            values = combine(second, first)
-        distance *= 2
-    return values
+def _other_dims(op: OpView, dim: int) -> Sequence[Sequence[Digit]]:
+    """The digits of the result in dimensions other than that of the reduction."""
+    info = tile_info(op.operation.results[0].type)
+    dims = info.layout.dims if info else ()
+    return dims[:dim] + dims[dim + 1 :] if has_flag(op, "within_warp") else dims
 
 
 def _set_results(ctx: Lowering, op: OpView, reduced: Places, dim: int) -> None:

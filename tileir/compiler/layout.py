@@ -114,7 +114,7 @@ class Layout:
     dims: tuple[tuple[Digit, ...], ...]
 
     @staticmethod
-    def of(*dims: Sequence[Digit]) -> Layout:
+    def of(*dims: Iterable[Digit]) -> Layout:
         """The layout with these digits, neighbours merged and digits of size 1 dropped."""
         return Layout(tuple(_canonical(digits) for digits in dims))
 
