@@ -8,7 +8,8 @@ By rule, not by search:
 2. Anchors give classes their layouts, the most demanding first: accumulators of matrix products,
    scans, then loads and stores by size (coalesced).
 3. A layout spreads from class to class through operations that only regroup digits: reshape,
-   permute, broadcast (backwards), reduce (forwards).
+   permute, broadcast (backwards), reduce (forwards). Where that would give each thread copies of
+   many results, others may say first what they want, and threads share them out.
 4. Where an operation needs another layout than a value has, a `convert_layout` is inserted. A
    load or store keeps the layout of its class if that layout wastes no memory transactions; where
    rings of fetched tiles fill shared memory, a load may read a sector in two halves.
@@ -49,6 +50,7 @@ from tileir.passes.analysis.memory_accesses import (
     wastes_no_sectors,
 )
 from tileir.passes.analysis.products import keep_whole_rows, mma_instruction
+from tileir.passes.analysis.reductions import crosses_warps, shared_out, shares_out
 from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
@@ -110,6 +112,8 @@ class _Assignment:
         for op in self._anchors(ops):
             self._anchor(op)
         for op in ops:
+            if isinstance(op, tile_gpu.ReduceOp):  # of what had no layout before
+                self._anchor(op)
             for value in _tiles(op):
                 if self._layout(value) is None:
                     self._assign(value, self._default(tile_of(value)))
@@ -186,10 +190,11 @@ class _Assignment:
             "tile_gpu.gather": 2,
             "tile_gpu.atomic_rmw": 2,
             "tile_gpu.atomic_cas": 2,
-            "tile_gpu.store": 3,
-            "tile_gpu.scatter": 3,
-            "tile_gpu.atomic_red": 3,
-            "tile_gpu.prefetch_lines": 4,
+            "tile_gpu.reduce": 3,
+            "tile_gpu.store": 4,
+            "tile_gpu.scatter": 4,
+            "tile_gpu.atomic_red": 4,
+            "tile_gpu.prefetch_lines": 5,
         }
         chosen = [
             op for op in ops if op.operation.name in rank and is_tile_type(_anchor_value(op).type)
@@ -211,9 +216,12 @@ class _Assignment:
             layout = wgmma.accumulator_layout(tile_of(value).shape, self._groups(value))
         elif name == "tile_gpu.scan":
             layout = self._scan_layout(op)
+        elif name == "tile_gpu.reduce":
+            layout = self._shared_out(op)
         else:
             layout = self._coalesced(op)
-        self._assign(value, layout)
+        if layout is not None:
+            self._assign(value, layout)
 
     def _product_layout(self, dot: OpView) -> Layout:
         """The accumulator's layout for the tensor core, or for scalar multiply-adds."""
@@ -226,6 +234,14 @@ class _Assignment:
             return blocked(acc.shape, tuple(range(len(acc.shape))), vector, self.num_warps)
         grid = WarpGrid.choose(instruction, acc.shape, self.num_warps, self.whole_rows)
         return accumulator_layout(instruction, acc.shape, grid)
+
+    def _shared_out(self, reduce: OpView) -> Layout | None:
+        """The layout in which the lanes of a warp share out results, if they combine them; results
+        that warps combine pass through shared memory and may lie as others like."""
+        source = self._layout(reduce.operation.operands[0])
+        if source is None or not shares_out(reduce, source) or crosses_warps(reduce, source):
+            return None
+        return shared_out(reduce, source)
 
     def _groups(self, acc: Value) -> wgmma.WarpgroupGrid:
         """How warpgroups share an accumulator."""
@@ -274,6 +290,8 @@ class _Assignment:
             source, result = op.operation.operands[0], op.operation.results[0]
             before, after = self._layout(source), self._layout(result)
             if before is not None and after is None:
+                if isinstance(op, tile_gpu.ReduceOp) and shares_out(op, before):
+                    continue
                 layout = forward(op, before)
                 if layout is not None:
                     yield result, layout
@@ -335,6 +353,8 @@ class _Assignment:
         result = tile_info(op.operation.results[0].type)
         source = tile_of(op.operation.operands[0])
         if result is None or forward(op, source.layout) == result.layout:
+            return
+        if isinstance(op, tile_gpu.ReduceOp) and result.layout == self._shared_out(op):
             return
         wanted = backward(op, result.layout)
         if wanted is not None:

@@ -23,6 +23,7 @@ from tileir.compiler.layout import Layout, Owner, blocked, reg
 from tileir.compiler.tile_types import TileInfo, is_tile_type, tile_info, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView
+from tileir.passes.analysis.reductions import copied, crosses_warps, shared_out
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.place_buffers import same_threads
@@ -47,14 +48,10 @@ class SplitReductions(ModulePass):
             for reduce in ops_of(kernel, tile_gpu.ReduceOp):
                 if has_flag(reduce, "within_warp"):
                     continue
-                if _crosses_warps(reduce):
+                if crosses_warps(reduce, _source(reduce)):
                     _split(reduce, num_warps)
                 else:
                     _share_out_lanes(reduce)
-
-
-def _crosses_warps(reduce: OpView) -> bool:
-    return _source(reduce).count(Owner.WARP, int_attr(reduce, "dim")) > 1
 
 
 def _source(reduce: OpView) -> Layout:
@@ -88,15 +85,15 @@ def _share_out_lanes(reduce: OpView) -> None:
     """Within warps: by halves, if what all lanes need can come from shared memory sooner."""
     if not is_tile_type(reduce.operation.results[0].type):
         return
-    dim = int_attr(reduce, "dim")
-    layouts = [_result(reduce), halved(_source(reduce), dim).drop(dim)]
+    source = _source(reduce)
+    layouts = [copied(reduce, source), shared_out(reduce, source)]
     _set_layout(reduce, min(layouts, key=lambda each: _lane_cost(reduce, each)))
 
 
 def _lane_cost(reduce: OpView, result: Layout) -> int:
     """What it costs to combine lanes so that the result has this layout, and to convert that."""
     dim = int_attr(reduce, "dim")
-    results = _source(reduce).drop(dim).num_registers
+    results = copied(reduce, _source(reduce)).num_registers
     cost = 0
     for step in lane_steps(_source(reduce), dim, result.dims):
         if step.halves:
@@ -109,7 +106,7 @@ def _combining_layout(reduce: OpView, num_warps: int) -> Layout:
     """The layout in which threads combine the parts of all warps: that of the result, in which many
     threads may do the same, or one that shares out the results among them."""
     natural = _result(reduce)
-    if natural.num_registers == 1:
+    if not natural.rank:
         return natural
     share = max(1, tile_of(reduce.operation.results[0]).num_elements // (32 * num_warps))
     vector = min(1 << (share.bit_length() - 1), 4)
@@ -134,15 +131,16 @@ def _result(reduce: OpView) -> Layout:
     return info.layout if info else Layout(())
 
 
-def _layouts_needed(reduce: OpView) -> set[Layout]:
-    """The layouts in which the results are used."""
+def _layouts_needed(reduce: OpView) -> list[Layout]:
+    """The layouts in which the results are used, each once."""
     users = [use.owner for result in reduce.operation.results for use in result.uses]
-    return {
+    needed = (
         tile_of(user.result).layout
         if isinstance(user, tile_gpu.ConvertLayoutOp)
         else _result(reduce)
         for user in users
-    }
+    )
+    return list(dict.fromkeys(needed))
 
 
 def _set_layout(reduce: OpView, layout: Layout) -> None:
