@@ -30,9 +30,10 @@ from tileir.passes.place_buffers import same_threads
 from tileir.passes.walk import kernels, ops_of, redirect, uses_of
 
 #: Quarters of cycles that a multiprocessor takes for a warp: to combine with another lane's part,
-#: to do so by halves (twice as many values are chosen from, too), for an element from shared
-#: memory, and for a trip there.
-_SHUFFLE, _EXCHANGE, _READ, _TRIP = 5, 9, 2, 100
+#: to do so by halves (which has to choose, too, what to give and what to keep), to combine two
+#: elements, to read one from shared memory. A trip there is mostly waiting, of which other warps
+#: hide some.
+_SHUFFLE, _EXCHANGE, _COMBINE, _READ, _TRIP = 5, 9, 2, 2, 200
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,10 @@ def _combining_layout(reduce: OpView, num_warps: int) -> Layout:
     shape = natural.shape
     even = blocked(shape, tuple(range(len(shape))), vector, num_warps)
     warps = _source(reduce).count(Owner.WARP, int_attr(reduce, "dim"))
+    each_result = warps * (_READ + _COMBINE)
     return min(
         (natural, *_layouts_needed(reduce), even),
-        key=lambda each: _READ * warps * each.num_registers + _conversion_cost(reduce, each),
+        key=lambda each: each_result * each.num_registers + _conversion_cost(reduce, each),
     )
 
 
