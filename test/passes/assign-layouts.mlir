@@ -241,3 +241,56 @@ module attributes {tile_gpu.target = "sm_80"} {
     }
   }
 }
+
+// -----
+
+// Sums of columns of which each thread has parts of many lie as the store likes, not as copies in all
+// threads that have parts.
+
+// CHECK-DAG: #[[SPREAD:.*]] = #tile_gpu.layout<[warp 2:1, lane 32:1]>
+// CHECK-DAG: #[[COPIES:.*]] = #tile_gpu.layout<[lane 16:1, reg 4]>
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    // CHECK: gpu.func @sums
+    gpu.func @sums(%p: !llvm.ptr<1>, %z: i64, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
+      %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [true, true] : !tile_gpu.tile<32x64xf32>
+      // CHECK: } : {{.*}} -> !tile_gpu.tile<64xf32, #[[COPIES]]>
+      %r = tile_gpu.reduce %x dim 0 identities [0.0 : f32] {
+      ^bb0(%e: f32, %a: f32):
+        %m = arith.addf %e, %a : f32
+        tile_gpu.yield %m : f32
+      } : (!tile_gpu.tile<32x64xf32>) -> !tile_gpu.tile<64xf32>
+      // CHECK-NEXT: tile_gpu.convert_layout {{.*}} -> !tile_gpu.tile<64xf32, #[[SPREAD]]>
+      // CHECK-NEXT: tile_gpu.store {{.*}} : !tile_gpu.tile<64xf32, #[[SPREAD]]>
+      tile_gpu.store %r, %p[%z] sizes [%s] strides [%one] alignment 16 in_bounds [true] : !tile_gpu.tile<64xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Where only lanes have parts, they share out the results, and store them as they lie.
+
+// CHECK-DAG: #[[TILE:.*]] = #tile_gpu.layout<[reg 4, warp 4:1, lane 2:16], [lane 16:1, reg 4]>
+// CHECK-DAG: #[[SHARED:.*]] = #tile_gpu.layout<[lane 4:1, warp 4:1, lane 2:16]>
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    // CHECK: gpu.func @sums_of_rows
+    gpu.func @sums_of_rows(%p: !llvm.ptr<1>, %z: i64, %s: i64) kernel attributes {tile_gpu.num_warps = 4 : i32} {
+      %one = arith.constant 1 : i64
+      %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [true, true] : !tile_gpu.tile<32x64xf32>
+      // CHECK: } : (!tile_gpu.tile<32x64xf32, #[[TILE]]>) -> !tile_gpu.tile<32xf32, #[[SHARED]]>
+      %r = tile_gpu.reduce %x dim 1 identities [0.0 : f32] {
+      ^bb0(%e: f32, %a: f32):
+        %m = arith.addf %e, %a : f32
+        tile_gpu.yield %m : f32
+      } : (!tile_gpu.tile<32x64xf32>) -> !tile_gpu.tile<32xf32>
+      // CHECK: arith.negf {{.*}} : !tile_gpu.tile<32xf32, #[[SHARED]]>
+      %n = arith.negf %r : !tile_gpu.tile<32xf32>
+      tile_gpu.store %n, %p[%z] sizes [%s] strides [%one] alignment 16 in_bounds [true] : !tile_gpu.tile<32xf32>
+      gpu.return
+    }
+  }
+}
