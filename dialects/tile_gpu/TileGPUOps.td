@@ -227,7 +227,9 @@ def TileGPU_ReduceOp : TileGPU_AggregateOp<"reduce"> {
   let description = [{
     The body takes, for each operand, an element and an accumulator, and yields
     the new accumulators. `within_warp` leaves one partial result for each warp
-    digit of the dimension; the dimension then stays, with that size.
+    digit of the dimension; the dimension then stays, with that size. Lanes that
+    have parts of the same results all get them, or, where the result's layout
+    has lanes of the dimension in another one, share them out.
 
     ```mlir
     %r = tile_gpu.reduce %x dim 1 identities [0.0 : f32] {

@@ -21,7 +21,7 @@ PAGES = (
     "pytorch.md",
 )  # fmt: skip
 PAGES_WITH_PROGRAMS = {
-    "embedding.md": 4, "layouts.md": 3, "hopper.md": 3, "first-kernels.md": 4, "pytorch.md": 3,
+    "embedding.md": 4, "layouts.md": 4, "hopper.md": 3, "first-kernels.md": 4, "pytorch.md": 3,
     "language.md": 6, "compile-time.md": 1, "tracing.md": 1,
     "autotuning.md": 3,
 }  # fmt: skip
