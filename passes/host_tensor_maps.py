@@ -66,7 +66,7 @@ def _recipe(op: tile_gpu.TensorMapOp) -> TensorMapRecipe | None:
         rows = launch_expression(op.rows)
         if rows is None:
             return None
-        extents[box.order[0]] = rows
+        extents[box.order[-2]] = rows
     fastest_first = list(reversed(box.order))
     return TensorMapRecipe(
         dtype=box.element,

@@ -388,18 +388,21 @@ LogicalResult SpecializeOp::verify() {
   return success();
 }
 
-/// A stage of `buffer` is a whole number of boxes, laid out as one box after another.
+/// A stage of `buffer` is a whole number of boxes, laid out as one box after another. The slowest
+/// dimensions of a tensor may be ones that the buffer does not have, in which a box has one element.
 static LogicalResult verifyBoxes(Operation *op, TensorMapType map, ValueRange starts,
                                  BufferType buffer) {
   BufferType box = map.getBox();
   if (starts.size() != box.getShape().size())
     return op->emitOpError("needs ") << box.getShape().size() << " starts, found "
                                      << starts.size();
-  bool fits = buffer.getShape().size() == box.getShape().size() &&
-              buffer.getOrder() == box.getOrder() && buffer.getSwizzle() == box.getSwizzle() &&
-              buffer.getPad() == 0;
-  for (size_t i = 0; fits && i < starts.size(); ++i)
-    fits = buffer.getShape()[i] % box.getShape()[i] == 0;
+  int64_t rank = buffer.getShape().size(), batch = int64_t(starts.size()) - rank;
+  bool fits = batch >= 0 && buffer.getSwizzle() == box.getSwizzle() && buffer.getPad() == 0;
+  for (int64_t i = 0; fits && i < batch; ++i)
+    fits = box.getShape()[i] == 1 && box.getOrder()[i] == i;
+  for (int64_t i = 0; fits && i < rank; ++i)
+    fits = buffer.getShape()[i] % box.getShape()[batch + i] == 0 &&
+           buffer.getOrder()[i] + batch == box.getOrder()[batch + i];
   if (!fits)
     return op->emitOpError() << buffer << " does not consist of boxes of " << map;
   return verifySameElementType(op, box, buffer);

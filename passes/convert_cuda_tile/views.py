@@ -28,6 +28,7 @@ from tileir.dialects.cuda_tile import (
 )
 from tileir.ir import Attribute, IntegerType, OpView, Value
 from tileir.passes.analysis.axis_facts import MAXIMUM, power_of_two_factor
+from tileir.passes.analysis.batches import BATCH_ALIGNMENT_ATTRIBUTE
 from tileir.passes.convert_cuda_tile.arithmetic import is_tile
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.sparse_views import Places, padding_value, places
@@ -57,6 +58,8 @@ class Access:
     in_bounds: list[bool]
     alignment: int
     extent_multiple: int
+    #: Bytes that divide the strides of the dimensions in `base`; None if there are none.
+    batch_alignment: int | None
 
 
 # ---- making views -----------------------------------------------------------------------------
@@ -176,6 +179,7 @@ def access(c: Converter, op: ViewAccess, view: View, may_be_outside: int | None 
         extent_multiple=1
         if contiguous is None
         else math.gcd(view.tensor.sizes[view.dim_map[contiguous]].multiple, multiples[contiguous]),
+        batch_alignment=_batch_alignment(view, folded),
     )
 
 
@@ -226,6 +230,13 @@ def _alignment(
     return max(size, min(math.gcd(*divisors), 256))
 
 
+def _batch_alignment(view: View, folded: Sequence[int]) -> int | None:
+    if not folded:
+        return None
+    strides = [view.tensor.strides[view.dim_map[dim]].multiple for dim in folded]
+    return min(math.gcd(*strides) * element_bytes(view.tensor.element), 256)
+
+
 def memory_attributes(c: Converter, op: OpView) -> dict[str, Attribute]:
     """`ordering` and `scope` of a memory operation; weak ones have neither."""
     ordering = keyword(op, "memory_ordering_semantics", "weak")
@@ -239,11 +250,14 @@ def memory_attributes(c: Converter, op: OpView) -> dict[str, Attribute]:
 
 
 def access_attributes(c: Converter, tile: Access) -> dict[str, Attribute]:
-    return {
+    attributes: dict[str, Attribute] = {
         "alignment": c.builder.i64_attr(tile.alignment),
         "extent_multiple": c.builder.i64_attr(tile.extent_multiple),
         "in_bounds": c.builder.flags_attr(tile.in_bounds),
     }
+    if tile.batch_alignment is not None:
+        attributes[BATCH_ALIGNMENT_ATTRIBUTE] = c.builder.i64_attr(tile.batch_alignment)
+    return attributes
 
 
 @lowers("load_view_tko")

@@ -149,10 +149,9 @@ def _set_fields(ctx: Lowering, op: tile_gpu.TensorMapOp, box: BufferInfo, place:
     fastest_first = list(reversed(box.order))
     put("global_address", 64, b.op("llvm.ptrtoint", [ctx.scalar(op.base)], b.i64))
     put("rank", 32, len(box.shape) - 1)
-    slowest = fastest_first[-1]
     rows = None if op.rows is None else b.op("arith.trunci", [ctx.scalar(op.rows)], b.i32)
     for index, dim in enumerate(fastest_first):
-        is_short = rows is not None and dim == slowest
+        is_short = rows is not None and index == 1
         put("box_dim", 32, rows if is_short else box.shape[dim], index)
         extent = b.op("arith.trunci", [ctx.scalar(list(op.sizes)[dim])], b.i32)
         put("global_dim", 32, extent, index)

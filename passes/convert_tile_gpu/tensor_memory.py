@@ -18,10 +18,12 @@ _BOTH_BLOCKS = 0b11
 
 
 def boxes(buffer: BufferInfo, box: BufferInfo) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The boxes of a stage: their first element in the tile, and their byte offset."""
-    counts = [range(0, n, step) for n, step in zip(buffer.shape, box.shape, strict=True)]
-    for corner in itertools.product(*counts):
-        yield corner, buffer.byte_of(corner)
+    """The boxes of a stage: their first element in the tile, and their byte offset. In dimensions
+    that only the tensor has, all start at the tile's."""
+    batch = (0,) * (len(box.shape) - len(buffer.shape))
+    sizes = zip(buffer.shape, box.shape[len(batch) :], strict=True)
+    for corner in itertools.product(*(range(0, n, step) for n, step in sizes)):
+        yield (*batch, *corner), buffer.byte_of(corner)
 
 
 def coordinates(

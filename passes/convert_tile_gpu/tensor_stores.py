@@ -199,7 +199,8 @@ class _TensorStore:
         #: Each replica has its share of the stages.
         self.stages = self.ring.stages // ctx.num_replicas
         row, column = place_in_grid(ctx, grid)
-        self.origin = self._origin(row, column, [ctx.scalar(start) for start in op.starts])
+        *batch, down, right = (ctx.scalar(start) for start in op.starts)
+        self.origin = [*batch, *self._origin(row, column, [down, right])]
         self.base = self._base(row, column)
 
     def _origin(self, row: Value, column: Value, starts: list[Value]) -> list[Value]:
@@ -241,7 +242,8 @@ class _TensorStore:
     def _copy_box(self, corner: tuple[int, int], place: Value) -> None:
         b = self.ctx.builder
         source = shared_pointer(self.ctx, place)
-        where = coordinates(self.ctx, self.origin, corner, self.box.order)
+        batch = (0,) * (len(self.origin) - len(corner))
+        where = coordinates(self.ctx, self.origin, (*batch, *corner), self.box.order)
         attributes = {
             "mode": b.attribute("#nvvm.tma_store_mode<tile>"),
             "operandSegmentSizes": b.segments(1, 1, len(where), 0, 0),

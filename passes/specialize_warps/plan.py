@@ -30,7 +30,7 @@ from tileir.passes.specialize_warps.rings import (
     rows_of,
 )
 from tileir.passes.specialize_warps.sources import Source, epilogue_sources
-from tileir.passes.specialize_warps.stores import TensorStore, describe_tensor, tensor_stores
+from tileir.passes.specialize_warps.stores import TensorStore, tensor_stores
 from tileir.passes.walk import ops_of
 
 #: With fewer stages, results leave through one buffer instead of two.
@@ -159,7 +159,7 @@ class Plan:
         for ring in self.rings:
             for fetch in ring.fetches:
                 fetch.rows = rows_of(b, fetch)
-                fetch.map = describe_tensor(b, fetch.box, fetch.tensor(), fetch.rows)
+                fetch.map = fetch.tensor.map_of(b, fetch.box, fetch.rows)
                 info = replace(fetch.load.buffer, stages=ring.stages)
                 fetch.buffer = b.alloc(info)
         for store in self.stores:

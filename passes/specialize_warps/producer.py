@@ -103,19 +103,19 @@ class Producer:
 
     def _fetch_source(self, source: Source, at: Position) -> Position:
         b, ring = self.b, source.ring
-        row, column = (self._value(start) for start in source.load.starts)
+        *before, column = (self._value(start) for start in source.tensor.place)
         for parts in source.rounds:
             full = self._expect(ring, at, b.c32(sum(part.info.bytes for part in parts)))
             for part in parts:
                 stage = stage_of(b, part.fetch.buffer, at.stage)
                 panels = b.op("tile_gpu.as_panels", [stage], b.type(str(part.info)))
                 start = b.add(column, b.c64(part.column)) if part.column else column
-                self._copy(source.map, [row, start], panels, full, [])
+                self._copy(source.map, [*before, start], panels, full, [])
             at = at.next(b, ring)
         return at
 
     def _load(self, fetch: Fetch, buffer: Value, full: Value, half: Value | None = None) -> None:
-        starts = [self._value(start) for start in fetch.load.load.starts]
+        starts = [self._value(start) for start in fetch.tensor.place]
         halves = [] if half is None else [half]
         self._copy(fetch.map, starts, buffer, full, [self.policies[fetch]], halves)
 

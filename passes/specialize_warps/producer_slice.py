@@ -28,16 +28,13 @@ class ProducerSlice:
         """All values needed; None if one of them cannot be computed by a single thread."""
         for ring in self.rings:
             for fetch in ring.fetches:
-                load = fetch.load.load
-                for value in load.starts:
-                    self._need(value)
-                for value in fetch.tensor():
+                for value in [*fetch.tensor.place, *fetch.tensor.description]:
                     self._need(value)
                 if fetch.shared is not None:
                     self._need(fetch.shared)
             self._need_control(ring.block)
         for source in self.sources:
-            for value in [*source.load.starts, *source.tensor()]:
+            for value in [*source.tensor.place, *source.tensor.description]:
                 self._need(value)
         for op in self.kernel.regions[0].blocks[0]:
             if isinstance(op, tile_gpu.ExitIfOp):
@@ -129,9 +126,9 @@ def _inputs(op: Operation) -> list[Value]:
 
 def describable(rings: list[Ring], sources: list[Source], shared: set[Operation]) -> bool:
     """Whether the tensors are known before the kernel's loops: each is described once."""
-    tensors = [value for ring in rings for fetch in ring.fetches for value in fetch.tensor()]
-    tensors += [value for source in sources for value in source.tensor()]
-    return all(_known_to_both(value, shared) for value in tensors)
+    tensors = [fetch.tensor for ring in rings for fetch in ring.fetches]
+    tensors += [source.tensor for source in sources]
+    return all(_known_to_both(value, shared) for each in tensors for value in each.description)
 
 
 def _known_to_both(value: Value, shared: set[Operation]) -> bool:

@@ -11,6 +11,7 @@ from tileir.compiler.ir_util import ancestor_in, ancestors, has_flag
 from tileir.compiler.tile_types import LARGEST_BOX, SWIZZLE_PERIOD, BufferInfo
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
+from tileir.passes.analysis.batches import Tensor
 from tileir.passes.analysis.operand_loads import OperandLoad
 
 
@@ -28,10 +29,9 @@ class Fetch:
     map: Value = field(init=False)
     buffer: Value = field(init=False)
 
-    def tensor(self) -> list[Value]:
-        """What describes the tensor of the load."""
-        load = self.load.load
-        return [load.base, *load.sizes, *load.strides]
+    @property
+    def tensor(self) -> Tensor:
+        return Tensor.of(self.load.load)
 
     @property
     def box_rows(self) -> int:

@@ -17,11 +17,12 @@ from tileir.compiler.tile_types import LARGEST_BOX, LINE_BYTES, BufferInfo, Tile
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, Value
+from tileir.passes.analysis.batches import Tensor
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.analysis.regrouping import ELEMENTWISE
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.specialize_warps.rings import Fetch, Ring
-from tileir.passes.specialize_warps.stores import TensorStore, describe_tensor
+from tileir.passes.specialize_warps.stores import TensorStore
 from tileir.passes.walk import ops_of
 
 _ALIGNMENT = 16
@@ -49,11 +50,12 @@ class Source:
     rounds: list[list[Part]]
     map: Value = field(init=False)
 
-    def tensor(self) -> list[Value]:
-        return [self.load.base, *self.load.sizes, *self.load.strides]
+    @property
+    def tensor(self) -> Tensor:
+        return Tensor.of(self.load)
 
     def allocate(self, b: Builder) -> None:
-        self.map = describe_tensor(b, self.box, self.tensor())
+        self.map = self.tensor.map_of(b, self.box)
 
 
 def epilogue_sources(

@@ -11,6 +11,7 @@ from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
+from tileir.passes.analysis.batches import Tensor
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.analysis.products import keep_whole_rows
 from tileir.passes.choose_num_warps import num_warps_of
@@ -46,18 +47,18 @@ class TensorStore:
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
-        tensor = [recompute(b, value, known) for value in _tensor_of(self.store)]
+        tensor = Tensor.of(self.store).described_by(lambda value: recompute(b, value, known))
         shape = list(self.ring.shape)
         # The kernel's warps were split among the replicas, each of which stores whole tiles.
         shape[0] //= replicas
         ring = replace(self.ring, shape=tuple(shape), stages=replicas * self.ring.stages)
-        self.map = describe_tensor(b, self.box, tensor)
+        self.map = tensor.map_of(b, self.box)
         self.buffers = b.alloc(ring)
 
     def replace(self) -> None:
         """Puts the tensor store where the store was."""
         store = self.store
-        starts = [_early(start, store) for start in store.starts]
+        starts = [_early(start, store) for start in Tensor.of(store).place]
         b = Builder(InsertionPoint(store), store.location)
         b.create("tile_gpu.tma_store", [store.value, self.map, *starts, self.buffers])
         store.operation.erase()
@@ -94,17 +95,6 @@ def replace_stores(stores: Sequence[TensorStore], split: Operation) -> None:
         b.create("tile_gpu.tma_store_wait", attributes=complete)
 
 
-def describe_tensor(
-    b: Builder, box: BufferInfo, tensor: list[Value], rows: Value | None = None
-) -> Value:
-    """The map of a tensor given by its address, sizes and strides, for copies of `box`, or of so
-    many `rows` of it."""
-    rank, some_rows = len(box.shape), [] if rows is None else [rows]
-    type_ = b.type(str(box).replace("buffer", "tensor_map", 1))
-    attributes = {"operandSegmentSizes": b.segments(1, rank, rank, rows, 0, 0, 0)}
-    return b.op("tile_gpu.tensor_map", [*tensor, *some_rows], type_, attributes)
-
-
 def tensor_stores(kernel: Operation) -> list[TensorStore]:
     """The stores that suit: of tiles shaped as the accumulators, to tensors that are known when
     the kernel starts. Each has a ring of one stage."""
@@ -124,7 +114,7 @@ def tensor_stores(kernel: Operation) -> list[TensorStore]:
 
 def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore | None:
     tile = tile_of(store.value)
-    known = all(_known_at_top(value) for value in _tensor_of(store))
+    known = all(_known_at_top(value) for value in Tensor.of(store).description)
     ordered = keyword(store, "ordering", "weak") != "weak"
     if ordered or not known or int_attr(store, "alignment") < _ALIGNMENT:
         return None
@@ -139,10 +129,6 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore |
     width = max(columns, ROWS) if grid.transposed else columns
     shape = (ROWS * grid.rows, width * grid.columns)
     return TensorStore(store, grid, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
-
-
-def _tensor_of(store: tile_gpu.StoreOp) -> list[Value]:
-    return [store.base, *store.sizes, *store.strides]
 
 
 def _known_at_top(value: Value) -> bool:
