@@ -37,6 +37,7 @@ from tileir.passes.analysis.promises import nonnegative_parameters
 from tileir.passes.annotate_parameters import NONNEGATIVE_ATTRIBUTE
 from tileir.passes.convert_cuda_tile.converter import Converter, is_token, lowers
 from tileir.passes.convert_cuda_tile.guards import guarded_load
+from tileir.passes.convert_cuda_tile.products import carried_type, reshaped
 from tileir.passes.convert_cuda_tile.scratch import free_scratch
 from tileir.passes.convert_cuda_tile.views import load_view
 from tileir.passes.order_memory import FREE_LOADS_ATTRIBUTE
@@ -76,7 +77,8 @@ class _ForFrame(Frame):
     types: list[Type]
 
     def finish(self, c: Converter, terminator: OpView) -> list[Value]:
-        return c.operands(terminator)
+        values = zip(c.operands(terminator), self.types, strict=True)
+        return [reshaped(c, value, type_) for value, type_ in values]
 
 
 @dataclass
@@ -300,17 +302,21 @@ def _if(c: Converter, op: OpView) -> None:
 @lowers("for")
 def _for(c: Converter, op: OpView) -> None:
     rounds = _Rounds(c, op)
-    initial = [c[o] for o in list(op.operation.operands)[3:] if not is_token(o.type)]
-    types = [value.type for value in initial]
+    old_body = op.operation.regions[0].blocks[0]
+    arguments = [a for a in list(old_body.arguments)[1:] if not is_token(a.type)]
+    types = [carried_type(c, argument) for argument in arguments]
+    given = [c[o] for o in list(op.operation.operands)[3:] if not is_token(o.type)]
+    initial = [reshaped(c, value, type_) for value, type_ in zip(given, types, strict=True)]
     attributes = {"unsignedCmp": c.builder.attribute("unit")} if rounds.unsigned else {}
     new = c.builder.create("scf.for", [*rounds.bounds, *initial], types, attributes, regions=1)
-    old_body = op.operation.regions[0].blocks[0]
     body = c.builder.block(new.regions[0], [rounds.type, *types])
+    outside = [value.type for value in given]
     with c.builder.at(body):
         counter, *carried = body.arguments
-        _bind_arguments(c, old_body, [rounds.induction(counter), *carried])
+        values = [reshaped(c, *each) for each in zip(carried, outside, strict=True)]
+        _bind_arguments(c, old_body, [rounds.induction(counter), *values])
         c.builder.create("scf.yield", _convert_to_end(c, list(old_body), _ForFrame(types)))
-    c.set(op, *new.results)
+    c.set(op, *(reshaped(c, *each) for each in zip(new.results, outside, strict=True)))
 
 
 class _Rounds:

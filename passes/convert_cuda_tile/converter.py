@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tileir.compiler.builder import Attributes, Builder
+from tileir.compiler.ir_util import defining_op
 from tileir.compiler.locations import plain_location
 from tileir.compiler.tile_types import STORED_AS, is_tile_type
 from tileir.compiler.unsupported import Unsupported, refusal
+from tileir.dialects import tile_gpu
 from tileir.dialects.cuda_tile import PtrType, TokenType
 from tileir.ir import Block, OpView, ShapedType, StringAttr, Type, Value
 from tileir.passes.analysis.axis_facts import AxisAnalysis
@@ -110,6 +112,11 @@ class Converter:
         first operand)."""
         type_ = operands[0].type
         result = type_ if element is None else self.like(type_, element)
+        source = _without_units(operands[0]) if len(operands) == 1 else None
+        if source is not None:
+            # What follows a product stays a matrix until it is stored.
+            value = self.elementwise(name, [source], element, attributes)
+            return self.builder.op("tile_gpu.reshape", [value], result)
         if name in _CASTS and is_tile_type(type_):
             kind = self.builder.attribute(f"#tile_gpu.cast_kind<{name.removeprefix('arith.')}>")
             return self.builder.op("tile_gpu.cast", operands, result, {"kind": kind})
@@ -168,6 +175,16 @@ class Converter:
         """Converts the operations of a block without control flow, but for its terminator."""
         for op in list(block)[:-1]:
             self.convert_op(op)
+
+
+def _without_units(value: Value) -> Value | None:
+    """The matrix, or larger tile, that became `value` by dimensions of size 1 alone."""
+    op = defining_op(value)
+    if not isinstance(op, tile_gpu.ReshapeOp):
+        return None
+    shapes = [ShapedType(v.type).shape for v in (op.source, value)]
+    sizes = [[size for size in shape if size != 1] for shape in shapes]
+    return op.source if sizes[0] == sizes[1] and len(sizes[0]) > 1 else None
 
 
 def is_token(type_: Type) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.compiler.builder import Attributes
-from tileir.compiler.ir_util import element_type, has_flag, keyword
+from tileir.compiler.ir_util import element_type, has_flag, is_zero, keyword
 from tileir.compiler.tile_types import STORED_AS
-from tileir.ir import OpView, ShapedType, Value
+from tileir.ir import OpView, ShapedType, Type, Value
 from tileir.passes.convert_cuda_tile.converter import Converter, lowers
 from tileir.passes.convert_cuda_tile.float_formats import convert_float
 from tileir.passes.convert_cuda_tile.narrow_floats import widen
+
+_PRODUCTS, _ACCUMULATOR = ("cuda_tile.mmaf", "cuda_tile.mmai"), 2
 
 
 @lowers("mmaf", "mmai")
@@ -37,6 +39,26 @@ def _product(c: Converter, lhs: Value, rhs: Value, acc: Value, flags: Attributes
     if result.type != type_:
         result = c.builder.op("tile_gpu.reshape", [result], type_)
     return convert_float(c, result, narrow) if str(narrow) == "f16" else result
+
+
+def carried_type(c: Converter, argument: Value) -> Type:
+    """The type in which a loop carries a value: if that is a batch of one that products are added
+    to, a matrix. Then nothing stands between the products of one round and of the next."""
+    type_, uses = c.type(argument.type), list(argument.uses)
+    if len(uses) != 1 or uses[0].owner.operation.name not in _PRODUCTS:
+        return type_
+    shape = ShapedType(type_).shape
+    is_batch = uses[0].operand_number == _ACCUMULATOR and len(shape) == 3 and shape[0] == 1
+    return c.tile_type(shape[1:], element_type(type_)) if is_batch else type_
+
+
+def reshaped(c: Converter, x: Value, type_: Type) -> Value:
+    """A tile, or a scalar, as it is or with or without a dimension of size 1."""
+    if x.type == type_:
+        return x
+    return (
+        c.builder.constant(0, type_) if is_zero(x) else c.builder.op("tile_gpu.reshape", [x], type_)
+    )
 
 
 def _drop_batch(c: Converter, x: Value) -> Value:

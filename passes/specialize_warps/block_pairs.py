@@ -44,7 +44,9 @@ def pair_blocks(kernel: Operation, plan: Plan) -> dict[Operation, Value] | None:
     if loop is None or off_lines is None:
         return None
     fetches = plan.rings[0].fetches
-    if any(fetch.tensor.batch for fetch in fetches) or not all(_keeps_step(fetch, loop) for fetch in fetches):
+    if any(fetch.tensor.batch for fetch in fetches) or not all(
+        _keeps_step(fetch, loop) for fetch in fetches
+    ):
         return None
     _set_launch(kernel, off_lines)
     b = Builder(InsertionPoint(loop.tiles), loop.tiles.location)

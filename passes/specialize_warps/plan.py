@@ -77,6 +77,10 @@ class Plan:
         rings = find_rings(loads, shared_by_pairs or {}, in_flight)
         if not any(ring.in_loop for ring in rings) or not bring_all(rings, loads):
             return None
+        # Of several products, some share operands that no round changes (the queries of attention).
+        # A ring would bring them with each round.
+        if len(ops_of(kernel, tile_gpu.DotOp)) > 1 and any(map(_of_batch, rings)):
+            return None
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
         sources = epilogue_sources(kernel, rings, stores)
@@ -192,6 +196,10 @@ class Plan:
         """Lets the blocks of a pair wait for each other, which use each other's barriers."""
         if self.pairs:
             b.create("tile_gpu.cluster_barrier")
+
+
+def _of_batch(ring: Ring) -> bool:
+    return any(fetch.tensor.batch for fetch in ring.fetches)
 
 
 # ---- which kernels ----------------------------------------------------------------------------

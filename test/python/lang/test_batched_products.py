@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from lang_support import run, text
 
 import tileir
 import tileir.lang as ct
+from tileir.compiler.program import Program
+from tileir.lang.kernel import Kernel
 
 BF16 = ml_dtypes.bfloat16
 ZERO = ct.PaddingMode.ZERO
@@ -35,18 +39,90 @@ def batches_of_one(a, b, c, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.C
     ct.store(c, (n, i, j), acc.astype(c.dtype))
 
 
+@ct.kernel
+def heads(q, k, s, r, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
+    """Two dimensions of a batch, and a residual that has them, too."""
+    i, h, n = ct.bid(0), ct.bid(1), ct.bid(2)
+    acc = ct.zeros((TM, TN), ct.float32)
+    for d in range(ct.num_tiles(q, 3, (1, 1, TM, TK))):
+        left = ct.load(q, (n, h, i, d), (1, 1, TM, TK), padding_mode=ZERO).reshape((TM, TK))
+        right = ct.load(
+            k, (n, h, d, 0), (1, 1, TK, TN), order=(0, 1, 3, 2), padding_mode=ZERO
+        ).reshape((TK, TN))
+        acc = ct.mma(left, right, acc)
+    added = ct.load(r, (n, h, i, 0), (1, 1, TM, TN), padding_mode=ZERO).reshape((TM, TN))
+    ct.store(s, (n, h, i, 0), (acc + added).astype(s.dtype).reshape((1, 1, TM, TN)))
+
+
+@ct.kernel
+def second(a, b, c, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((TM, TN), ct.float32)
+    for k in range(ct.num_tiles(a, 2, (1, TM, TK))):
+        left = ct.load(a, (1, i, k), (1, TM, TK), padding_mode=ZERO).reshape((TM, TK))
+        right = ct.load(b, (1, k, j), (1, TK, TN), padding_mode=ZERO).reshape((TK, TN))
+        acc = ct.mma(left, right, acc)
+    ct.store(c, (1, i, j), acc.astype(c.dtype).reshape((1, TM, TN)))
+
+
+def integers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).integers(-2, 3, shape).astype(BF16)
+
+
+def compiled(kernel: Kernel, *arguments, launch: Literal["plain", "managed"]) -> Program:
+    program = tileir.compile(text(kernel, *arguments), "sm_90a", launch=launch, cache=False)
+    assert program.cubin
+    assert program.kernels[kernel.name].spill_bytes == 0
+    return program
+
+
 @pytest.mark.parametrize("kernel", [matrices, batches_of_one], ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("tile", [(128, 128, 64), (64, 64, 64), (128, 256, 64)], ids=str)
-def test_batches(kernel, tile):
-    random = np.random.default_rng(3)
+def test_batches(kernel: Kernel, tile: tuple[int, int, int]) -> None:
     m, n, k = tile[0] + 8, tile[1] + 8, 72
-    a, b = (random.integers(-2, 3, s).astype(BF16) for s in ((3, m, k), (3, k, n)))
-    c = np.full((3, m, n), np.nan, np.float32)
-    arguments = (a, b, c, *tile)
-    run(kernel, (2, 2, 3), *arguments, backend="sim")
+    a, b, c = integers(3, m, k), integers(3, k, n), np.full((3, m, n), np.nan, np.float32)
+    run(kernel, (2, 2, 3), a, b, c, *tile, backend="sim")
     np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
     for launch in ("plain", "managed"):
-        program = tileir.compile(text(kernel, *arguments), "sm_90a", launch=launch, cache=False)
+        program = compiled(kernel, a, b, c, *tile, launch=launch)
         assert "cp.async.bulk.tensor.3d.shared" in program.ptx
-        assert program.cubin
-        assert program.kernels[kernel.name].spill_bytes == 0
+
+
+def test_a_batch_of_one_is_a_matrix() -> None:
+    """Accumulators of one product are those of the next, whatever dimension stands around them."""
+    a, b, c = integers(2, 128, 128), integers(2, 128, 128), np.zeros((2, 128, 128), np.float32)
+    counts = []
+    for kernel in (matrices, batches_of_one):
+        ptx = compiled(kernel, a, b, c, 128, 128, 64, launch="managed").ptx
+        counts.append([ptx.count(f"\t{name}") for name in ("cp.async.bulk", "setmaxnreg")])
+        counts[-1].append(ptx.count("wgmma.mma_async"))
+    assert counts[0] == counts[1]
+
+
+def test_two_dimensions_and_a_residual() -> None:
+    q, k, r = integers(2, 3, 72, 80), integers(2, 3, 128, 80), integers(2, 3, 72, 128)
+    s = np.full((2, 3, 72, 128), np.nan, BF16)
+    arguments = (q, k, s, r, 64, 128, 64)
+    program = compiled(heads, *arguments, launch="managed")
+    assert "cp.async.bulk.tensor.4d.shared" in program.ptx
+    run(heads, (2, 3, 2), *arguments, backend="sim")
+    want = q.astype(np.float64) @ k.astype(np.float64).swapaxes(2, 3) + r.astype(np.float64)
+    np.testing.assert_array_equal(s.astype(np.float64), want)
+
+
+def test_a_constant_index() -> None:
+    a, b, c = integers(2, 72, 80), integers(2, 80, 64), np.zeros((2, 72, 64), np.float32)
+    run(second, (2, 1), a, b, c, 64, 64, 64, backend="sim")
+    np.testing.assert_array_equal(c[1], a[1].astype(np.float64) @ b[1].astype(np.float64))
+    assert not c[0].any()
+
+
+def test_matrices_off_the_alignment_of_tensor_maps() -> None:
+    """A matrix starts 4 elements, 8 bytes, off the multiples of 16 bytes that maps want."""
+    m, k = 72, 80
+    memory = integers(3 * (m * k + 4))
+    strides = [2 * (m * k + 4), 2 * k, 2]
+    a = np.lib.stride_tricks.as_strided(memory, (3, m, k), strides)
+    b, c = integers(3, k, 64), np.full((3, m, 64), np.nan, np.float32)
+    run(matrices, (2, 1, 3), a, b, c, 64, 64, 64, backend="sim")
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
