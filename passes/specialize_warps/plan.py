@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import keyword
+from tileir.compiler.ir_util import defining_block, defining_op, keyword
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo
 from tileir.dialects import tile_gpu
@@ -31,7 +31,7 @@ from tileir.passes.specialize_warps.rings import (
 )
 from tileir.passes.specialize_warps.sources import Source, epilogue_sources
 from tileir.passes.specialize_warps.stores import TensorStore, tensor_stores
-from tileir.passes.walk import ops_of
+from tileir.passes.walk import computed_from, ops_of
 
 #: With fewer stages, results leave through one buffer instead of two.
 _ENOUGH_STAGES = 4
@@ -77,9 +77,7 @@ class Plan:
         rings = find_rings(loads, shared_by_pairs or {}, in_flight)
         if not any(ring.in_loop for ring in rings) or not bring_all(rings, loads):
             return None
-        # Of several products, some share operands that no round changes (the queries of attention).
-        # A ring would bring them with each round.
-        if len(ops_of(kernel, tile_gpu.DotOp)) > 1 and any(map(_of_batch, rings)):
+        if _is_batched(rings) and not _gains_by_producer(kernel, rings):
             return None
         pairs = shared_by_pairs is not None
         stores = tensor_stores(kernel)
@@ -122,7 +120,22 @@ class Plan:
 
     def _stages(self, replicas: int) -> int:
         """How many rounds' tiles fit beside what else needs shared memory."""
-        return self._room(replicas) // sum(ring.bytes for ring in self.rings if ring.in_loop)
+        return self._divided(replicas)[0]
+
+    def _divided(self, replicas: int) -> tuple[int, int]:
+        """Stages of rounds, and of what rounds share, of which one is used while the next fills."""
+        shared = sum(ring.bytes for ring in self._shared_by_rounds)
+        rounds = sum(ring.bytes for ring in self.rings if ring.in_loop) - shared
+        room = self._room(replicas)
+        if not shared or (room - 2 * shared) // rounds >= 2:
+            return (room - 2 * shared) // rounds, 2
+        return (room - shared) // rounds, 1
+
+    @property
+    def _shared_by_rounds(self) -> list[Ring]:
+        """The rings of loops around the loops of others, such as that of attention's queries."""
+        looping = [ring for ring in self.rings if ring.in_loop]
+        return [ring for ring in looping if any(ring.is_around(other) for other in looping)]
 
     def _room(self, replicas: int) -> int:
         """Bytes of shared memory for the rings of loops."""
@@ -139,10 +152,12 @@ class Plan:
     def make_room(self, replicas: int) -> bool:
         """Gives the rings of loops as many stages as fit with so many sets of consumers; False if
         those are too few."""
-        stages = min(self._stages(replicas), self.most_stages)
+        stages, of_shared = self._divided(replicas)
+        stages = min(stages, self.most_stages)
+        shared = self._shared_by_rounds
         for ring in self.rings:
             if ring.in_loop:
-                ring.stages = stages
+                ring.stages = of_shared if ring in shared else stages
         least = 3 if any(ring.in_flight for ring in self.rings) else 1
         # All of an epilogue's tiles are under way at once, and an operand's stage beside them.
         return stages >= max(least, self.rounds_of_sources + 1)
@@ -198,8 +213,34 @@ class Plan:
             b.create("tile_gpu.cluster_barrier")
 
 
-def _of_batch(ring: Ring) -> bool:
-    return any(fetch.tensor.batch for fetch in ring.fetches)
+def _is_batched(rings: Sequence[Ring]) -> bool:
+    return any(fetch.tensor.batch for ring in rings for fetch in ring.fetches)
+
+
+def _gains_by_producer(kernel: Operation, rings: Sequence[Ring]) -> bool:
+    """Whether one block of a multiprocessor does better than several, each without a producer.
+    Between products that depend on each other, as in attention, others' would have to fill the
+    gaps: two warpgroups can. Blocks of a multiprocessor also even out what some have to do more
+    than others, in causal attention for one."""
+    if len(ops_of(kernel, tile_gpu.DotOp)) == 1:
+        return True
+    several = num_warps_of(kernel) > wgmma.WARPS
+    rounds = [r for r in rings if r.in_loop and not any(r.is_around(other) for other in rings)]
+    return several and all(_is_even(ring.block.owner.operation) for ring in rounds)
+
+
+def _is_even(loop: Operation) -> bool:
+    """Whether all blocks, and all tiles of a block, go round a loop equally often."""
+    bounds = list(loop.operands)[:3]
+    return all(_is_same_for_all(source) for bound in bounds for source in computed_from(bound))
+
+
+def _is_same_for_all(value: Value) -> bool:
+    """Whether a value is a parameter, or arithmetic on what it is computed from."""
+    op = defining_op(value)
+    if op is None:
+        return defining_block(value).owner.operation.name == "gpu.func"
+    return op.operation.name.startswith("arith.")
 
 
 # ---- which kernels ----------------------------------------------------------------------------

@@ -73,6 +73,10 @@ class Ring:
     def in_loop(self) -> bool:
         return self.block.owner.operation.name == "scf.for"
 
+    def is_around(self, other: Ring) -> bool:
+        """Whether the other's tiles come in a loop inside of the block in which this one's do."""
+        return other.block != self.block and encloses(self.block.owner.operation, other.block)
+
     @property
     def bytes(self) -> int:
         """Bytes of a stage."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import ml_dtypes
@@ -126,3 +127,66 @@ def test_matrices_off_the_alignment_of_tensor_maps() -> None:
     b, c = integers(3, k, 64), np.full((3, m, 64), np.nan, np.float32)
     run(matrices, (2, 1, 3), a, b, c, 64, 64, 64, backend="sim")
     np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@ct.kernel
+def attention(q, k, v, out, TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int]):
+    i, h, b = ct.bid(0), ct.bid(1), ct.bid(2)
+    most = ct.full((TM, 1), -math.inf, ct.float32)
+    total, acc = ct.zeros((TM, 1), ct.float32), ct.zeros((TM, D), ct.float32)
+    queries = ct.load(q, (b, h, i, 0), (1, 1, TM, D), padding_mode=ZERO).reshape((TM, D))
+    for j in range(ct.cdiv(k.shape[2], TN)):
+        keys = ct.load(k, (b, h, 0, j), (1, 1, D, TN), order=(0, 1, 3, 2), padding_mode=ZERO)
+        scores = ct.mma(queries, keys.reshape((D, TN)), ct.zeros((TM, TN), ct.float32))
+        now = ct.maximum(most, ct.max(scores, axis=1, keepdims=True))
+        weights, factor = ct.exp2(scores - now), ct.exp2(most - now)
+        total, most = total * factor + ct.sum(weights, axis=1, keepdims=True), now
+        values = ct.load(v, (b, h, j, 0), (1, 1, TN, D), padding_mode=ZERO).reshape((TN, D))
+        acc = ct.mma(weights.astype(v.dtype), values, acc * factor)
+    ct.store(out, (b, h, i, 0), (acc / total).reshape((1, 1, TM, D)).astype(out.dtype))
+
+
+@ct.kernel
+def causal(q, k, v, out, TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int]):
+    """Scores of earlier keys, times values: blocks further down have more rounds."""
+    i, h, b = ct.bid(0), ct.bid(1), ct.bid(2)
+    acc = ct.zeros((TM, D), ct.float32)
+    queries = ct.load(q, (b, h, i, 0), (1, 1, TM, D), padding_mode=ZERO).reshape((TM, D))
+    for j in range(ct.cdiv((i + 1) * TM, TN)):
+        keys = ct.load(k, (b, h, 0, j), (1, 1, D, TN), order=(0, 1, 3, 2), padding_mode=ZERO)
+        scores = ct.mma(queries, keys.reshape((D, TN)), ct.zeros((TM, TN), ct.float32))
+        values = ct.load(v, (b, h, j, 0), (1, 1, TN, D), padding_mode=ZERO).reshape((TN, D))
+        acc = ct.mma(scores.astype(v.dtype), values, acc)
+    ct.store(out, (b, h, i, 0), acc.reshape((1, 1, TM, D)).astype(out.dtype))
+
+
+def attended(*tensors: np.ndarray) -> np.ndarray:
+    """Softmax to the base 2, in float64."""
+    q, k, v = (x.astype(np.float64) for x in tensors)
+    scores = q @ k.swapaxes(-1, -2)
+    weights = 2.0 ** (scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
+
+
+def test_attention_has_a_producer() -> None:
+    """The queries of a tile come once, keys and values with each round."""
+    q, k, v = (np.random.default_rng(i).normal(size=(1, 3, 256, 64)).astype(BF16) for i in range(3))
+    out = np.full(q.shape, np.nan, np.float32)
+    arguments = (q, k, v, out, 128, 64, 64)
+    run(attention, (2, 3, 1), *arguments, backend="sim")
+    np.testing.assert_allclose(out, attended(q, k, v), rtol=2e-2, atol=2e-2)
+    for launch in ("plain", "managed"):
+        ptx = compiled(attention, *arguments, launch=launch).ptx
+        assert "setmaxnreg" in ptx
+        assert "cp.async.bulk.tensor.4d.shared" in ptx
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows"), [(causal, 128), (attention, 64)], ids=["uneven", "one warpgroup"]
+)
+def test_products_that_several_blocks_of_a_multiprocessor_do_better(
+    kernel: Kernel, rows: int
+) -> None:
+    q, k, v = (integers(1, 2, 256, 64) for _ in range(3))
+    out = np.zeros(q.shape, np.float32)
+    assert "setmaxnreg" not in compiled(kernel, q, k, v, out, rows, 64, 64, launch="managed").ptx
