@@ -69,6 +69,16 @@ func.func @f(%map: !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, %b: !tile_gpu
 
 // -----
 
+// The slowest dimensions may be the tensor's alone, if the box has one element there.
+func.func @f(%one: !tile_gpu.tensor_map<1x64x64xf16, swizzle = 128>, %two: !tile_gpu.tensor_map<2x64x64xf16, swizzle = 128>, %b: !tile_gpu.buffer<128x64xf16, swizzle = 128>, %bar: !tile_gpu.buffer<1xi64>, %i: i64) {
+  tile_gpu.tma_load %one[%i, %i, %i], %b, %bar : !tile_gpu.tensor_map<1x64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<1xi64>
+  // expected-error @+1 {{'tile_gpu.tma_load' op '!tile_gpu.buffer<128x64xf16, swizzle = 128>' does not consist of boxes of '!tile_gpu.tensor_map<2x64x64xf16, swizzle = 128>'}}
+  tile_gpu.tma_load %two[%i, %i, %i], %b, %bar : !tile_gpu.tensor_map<2x64x64xf16, swizzle = 128>, !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<1xi64>
+  return
+}
+
+// -----
+
 // The box is swizzled, the buffer is not.
 func.func @f(%map: !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, %b: !tile_gpu.buffer<128x64xf16>, %bar: !tile_gpu.buffer<1xi64>, %i: i64) {
   // expected-error @+1 {{'tile_gpu.tma_load' op '!tile_gpu.buffer<128x64xf16>' does not consist of boxes of '!tile_gpu.tensor_map<64x64xf16, swizzle = 128>'}}
