@@ -30,9 +30,9 @@ from tileir.passes.base import ModulePass
 from tileir.passes.walk import kernels, ops_named, ops_of, replace_op
 
 #: The round that arrives, the one that is computed and the one before it.
-_SMALLEST_RING = 3
-#: Shared memory that rings may not take.
-RESERVED_BYTES = 16 * 1024
+SMALLEST_RING = 3
+#: Shared memory that rings may not take, as far as can be said before layouts are known.
+_RESERVED_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class OverlapProducts(ModulePass):
     name = "overlap-products"
 
     def apply(self, module: Operation) -> None:
-        capacity = target_of(module).shared_bytes - RESERVED_BYTES
+        capacity = target_of(module).shared_bytes - _RESERVED_BYTES
         for kernel in kernels(module):
             for loop in ops_named(kernel, "scf.for"):
                 products = _overlapping(loop, capacity)
@@ -55,7 +55,7 @@ def _overlapping(loop: OpView, capacity: int) -> list[tile_gpu.DotOp]:
     products = ops_of(loop, tile_gpu.DotOp)
     loads = [load for load in loads_of_rounds(loop) if _arrives_as_it_is(load)]
     copied = {load.result for load in loads}
-    if capacity < _SMALLEST_RING * sum(load.buffer.stage_bytes for load in loads):
+    if capacity < SMALLEST_RING * sum(load.buffer.stage_bytes for load in loads):
         return []
     stay = all(_only_accumulates(p, loop) and _reads(p, copied, loop) for p in products)
     return products if stay else []
@@ -95,12 +95,13 @@ def _inside(value: Value, loop: OpView) -> bool:
     return loop.operation in (around.operation, *ancestors(around))
 
 
-def wait_in_place(kernel: Operation) -> None:
-    """Undoes the pass, except for the branches around loops: no product stays in flight."""
-    for product in ops_of(kernel, tile_gpu.DotOp):
+def wait_in_place(around: Operation | OpView) -> None:
+    """Undoes the pass in a kernel, or in one of its loops, except for the branches around loops and
+    the waits behind them: no product stays in flight."""
+    for product in ops_of(around, tile_gpu.DotOp):
         if has_flag(product, "in_flight"):
             del product.operation.attributes["in_flight"]
-    for wait in ops_of(kernel, tile_gpu.DotWaitOp):
+    for wait in ops_of(around, tile_gpu.DotWaitOp):
         replace_op(wait, *wait.operation.operands)
 
 

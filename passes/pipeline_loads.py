@@ -17,6 +17,10 @@ between the last read of a stage and the copy that overwrites it.
 
 Where products stay in flight for a round more (`overlap-products`), the ring has one stage more,
 since the stage of the round before is still being read.
+
+A ring has as many stages as there is room for beside what else the kernel holds at the time: the
+pass stands after layouts, when all of it is known (`analysis/shared_lives.py`). With a single one,
+loads stay as they are.
 """
 
 from __future__ import annotations
@@ -30,10 +34,11 @@ from tileir.compiler.tile_types import buffer_info
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, InsertionPoint, IntegerType, Operation, OpView, Value
 from tileir.passes.analysis.operand_loads import OperandLoad, loads_of_rounds
+from tileir.passes.analysis.shared_lives import SharedLives
 from tileir.passes.attach_target import target_of
 from tileir.passes.base import ModulePass
-from tileir.passes.overlap_products import RESERVED_BYTES
-from tileir.passes.walk import kernels, ops_named, ops_of, recompute
+from tileir.passes.overlap_products import SMALLEST_RING, wait_in_place
+from tileir.passes.walk import kernels, ops_named, recompute
 
 
 @dataclass(frozen=True)
@@ -48,22 +53,41 @@ class PipelineLoads(ModulePass):
     ahead: int = 2
 
     def apply(self, module: Operation) -> None:
+        room = target_of(module).shared_bytes
         for kernel in kernels(module):
-            allocs = ops_of(kernel, tile_gpu.AllocOp)  # the rings of a producer
-            capacity = target_of(module).shared_bytes - RESERVED_BYTES
-            capacity -= sum(buffer_info(alloc.result.type).bytes for alloc in allocs)
             for loop in reversed(ops_named(kernel, "scf.for")):  # inner loops first
-                self._pipeline(loop, capacity)
+                self._pipeline(kernel, loop, room)
 
-    def _pipeline(self, loop: OpView, capacity: int) -> None:
+    def _pipeline(self, kernel: Operation, loop: OpView, room: int) -> None:
         copies = [load for load in loads_of_rounds(loop) if load.rounding is None]
         if not copies:
             return
-        in_flight = any(has_flag(product, "in_flight") for product in _products(copies))
-        lag = 2 if in_flight else 1
-        ahead = min(self.ahead, capacity // sum(copy.buffer.stage_bytes for copy in copies) - lag)
-        if ahead >= 1:
-            _Ring(loop, copies, ahead, ahead + lag).build()
+        lag = 2 if _stay_in_flight(loop, copies) else 1
+        stages = _fitting_stages(kernel, loop, copies, self.ahead + lag, room)
+        if lag == 2 and stages < SMALLEST_RING:
+            wait_in_place(loop)
+            lag = 1
+        if stages > lag:
+            _Ring(loop, copies, stages - lag, stages).build()
+
+
+def _stay_in_flight(loop: OpView, copies: Sequence[OperandLoad]) -> bool:
+    """Whether products still read a round's operands in the next one. (Loops inside wait for their
+    products in the end.)"""
+    body = loop.operation.regions[0].blocks[0]
+    flying = (p for p in _products(copies) if has_flag(p, "in_flight"))
+    return any(product.operation.block == body for product in flying)
+
+
+def _fitting_stages(
+    kernel: Operation, loop: OpView, copies: Sequence[OperandLoad], wanted: int, room: int
+) -> int:
+    """As many stages as there is room for beside all else that the kernel holds at the same time,
+    at most `wanted`; one, which is no ring, if no more."""
+    lives = SharedLives(kernel)
+    operands = [copy.to_shared for copy in copies]
+    rings = range(wanted, 1, -1)
+    return next((n for n in rings if lives.with_rings(loop, operands, n) <= room), 1)
 
 
 def _products(copies: Sequence[OperandLoad]) -> list[OpView]:
@@ -91,14 +115,18 @@ class _Ring:
     def _build_loop(self) -> Sequence[Value]:
         """The new loop; returns what the old one carried."""
         b = self.builder
-        b = self.builder
-        buffers = [b.alloc(replace(copy.buffer, stages=self.stages)) for copy in self.copies]
+        buffers = [self._alloc(copy) for copy in self.copies]
         b.create("tile_gpu.barrier")  # the stages may still be in use by what came before
         for round_ in range(self.ahead):
             self._copy_round(buffers, self.lower, round_, b.c32(round_))
         new, read_stage, write_stage = self._rebuild_loop()
         self._fill_body(buffers, new.regions[0].blocks[0], read_stage, write_stage)
         return list(new.results)[:-2]
+
+    def _alloc(self, copy: OperandLoad) -> Value:
+        """The ring of a load, at whose place in the program an error names it."""
+        b = Builder(InsertionPoint(self.loop), copy.load.location)
+        return b.alloc(replace(copy.buffer, stages=self.stages))
 
     def _stage(self, buffer: Value, index: Value) -> Value:
         one = replace(buffer_info(buffer.type), stages=1)

@@ -17,16 +17,9 @@ from dataclasses import dataclass
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import ancestors, int_attr, keyword
-from tileir.compiler.layout import Layout, Owner
-from tileir.compiler.shared_memory import conversion_buffer
-from tileir.compiler.tile_types import (
-    BufferInfo,
-    buffer_info,
-    is_tile_type,
-    tile_info,
-    tile_of,
-)
-from tileir.ir import InsertionPoint, Operation, OpView, Type, Value
+from tileir.compiler.tile_types import BufferInfo, buffer_info, is_tile_type, tile_of
+from tileir.ir import InsertionPoint, Operation, OpView, Value
+from tileir.passes.analysis.passing_buffers import PASSING, passing_buffers, same_warps
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import LOOPS, kernels, replace_op, walk
@@ -47,24 +40,19 @@ class PlaceBuffers(ModulePass):
                     _place_conversion(op, num_warps)
                 elif name == "tile_gpu.to_shared":
                     _place_operand(op)
-                elif name in _PARTS:
-                    _PARTS[name](op)
-                elif name == "tile_gpu.print":
-                    _place_printed(op)
-                elif name == "tile_gpu.malloc":
-                    _place_allocation(op)
-                elif name in ("tile_gpu.gather", "tile_gpu.atomic_rmw", "tile_gpu.atomic_cas"):
-                    _place_scratch(op, num_warps)
+                elif name in PASSING:
+                    _PLACING[name](op, passing_buffers(op, num_warps))
 
 
 def _place_conversion(op: OpView, num_warps: int) -> None:
+    buffers = passing_buffers(op, num_warps)
+    if not buffers:  # threads keep what they have
+        return
     source = tile_of(op.operation.operands[0])
     result = tile_of(op.operation.results[0])
-    if same_threads(source.layout, result.layout):
-        return
     b = Builder(InsertionPoint(op), op.location)
-    within_warps = _same_warps(source.layout, result.layout, num_warps)
-    buffer = b.alloc(conversion_buffer(source, result.layout), per_warp=within_warps)
+    within_warps = same_warps(source.layout, result.layout, num_warps)
+    buffer = b.alloc(buffers[0], per_warp=within_warps)
     if within_warps and any(around.name in LOOPS for around in ancestors(op)):
         # Lanes may still be reading what the last round left there.
         b.create("tile_gpu.warp_barrier")
@@ -72,34 +60,6 @@ def _place_conversion(op: OpView, num_warps: int) -> None:
     if within_warps:
         b.create("tile_gpu.warp_barrier")
     replace_op(op, b.op("tile_gpu.local_load", [buffer], op.operation.results[0].type))
-
-
-def same_threads(a: Layout, b: Layout) -> bool:
-    """Whether each thread holds the same elements in both layouts, whatever the registers."""
-    owners = (Owner.LANE, Owner.WARP)
-    return a.shape == b.shape and _digits(a, owners) == _digits(b, owners)
-
-
-def _same_warps(a: Layout, b: Layout, num_warps: int) -> bool:
-    """Whether each warp holds the same elements in both layouts, and no two of them the same."""
-    copies = a.free_strides(Owner.WARP, num_warps)
-    return (
-        a.shape == b.shape and not copies and _digits(a, [Owner.WARP]) == _digits(b, [Owner.WARP])
-    )
-
-
-def _digits(layout: Layout, owners: Sequence[Owner]) -> set[tuple[int, Owner, int, int, int]]:
-    """The digits of `owners`, cut into prime factors: (dimension, owner, stride, size, weight)."""
-    parts = set()
-    for dim in range(layout.rank):
-        for owner in owners:
-            for digit, weight in layout.weighted(dim, owner):
-                size, stride = digit.size, digit.stride
-                while size > 1:
-                    factor = next(p for p in range(2, size + 1) if size % p == 0)
-                    parts.add((dim, owner, stride, factor, weight))
-                    size, stride, weight = size // factor, stride * factor, weight * factor
-    return parts
 
 
 def _place_operand(op: OpView) -> None:
@@ -115,96 +75,68 @@ def _place_operand(op: OpView) -> None:
 # ---- parts of tiles ---------------------------------------------------------------------------
 
 
-def _tile_buffer(b: Builder, tile: Value) -> Value:
-    """A buffer for a tile, rows as they come."""
-    info = tile_of(tile)
-    return b.alloc(BufferInfo(info.shape, info.element, tuple(range(len(info.shape)))))
-
-
 def _offsets(b: Builder, indices: Sequence[Value], part: Value) -> list[Value]:
     """Positions of the slice with these numbers."""
     extents = tile_of(part).shape
     return [b.mul(i, b.c32(n)) if n > 1 else i for i, n in zip(indices, extents, strict=True)]
 
 
-def _place_extract(op: OpView) -> None:
+def _place_extract(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     b = Builder(InsertionPoint(op), op.location)
     source, *indices = op.operation.operands
     result = op.operation.results[0]
-    buffer = _tile_buffer(b, source)
+    buffer = b.alloc(buffers[0])
     b.create("tile_gpu.local_store", [source, buffer])
     operands = [buffer, *_offsets(b, indices, result)]
     replace_op(op, b.op("tile_gpu.local_load", operands, result.type))
 
 
-def _place_insert(op: OpView) -> None:
+def _place_insert(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     b = Builder(InsertionPoint(op), op.location)
     source, destination, *indices = op.operation.operands
-    buffer = _tile_buffer(b, destination)
+    buffer = b.alloc(buffers[0])
     b.create("tile_gpu.local_store", [destination, buffer])
     b.create("tile_gpu.local_store", [source, buffer, *_offsets(b, indices, source)])
     replace_op(op, b.op("tile_gpu.local_load", [buffer], destination.type))
 
 
-def _place_cat(op: OpView) -> None:
+def _place_cat(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     b = Builder(InsertionPoint(op), op.location)
     result, dim = op.operation.results[0], int_attr(op, "dim")
-    buffer = _tile_buffer(b, result)
+    buffer = b.alloc(buffers[0])
     for number, part in enumerate(op.operation.operands):
         indices = [b.c32(number if d == dim else 0) for d in range(len(tile_of(part).shape))]
         b.create("tile_gpu.local_store", [part, buffer, *_offsets(b, indices, part)])
     replace_op(op, b.op("tile_gpu.local_load", [buffer], result.type))
 
 
-_PARTS = {
-    "tile_gpu.extract": _place_extract,
-    "tile_gpu.insert": _place_insert,
-    "tile_gpu.cat": _place_cat,
-}
-
-
 # ---- values that several threads need -----------------------------------------------------------
 
 
-def _place_printed(op: OpView) -> None:
+def _place_printed(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     """One thread prints: tiles go where it can read them."""
     b = Builder(InsertionPoint(op), op.location)
-    for index, operand in enumerate(op.operation.operands):
-        if is_tile_type(operand.type):
-            buffer = _tile_buffer(b, operand)
-            b.create("tile_gpu.local_store", [operand, buffer])
-            op.operation.operands[index] = buffer
+    tiles = [i for i, operand in enumerate(op.operation.operands) if is_tile_type(operand.type)]
+    for index, info in zip(tiles, buffers, strict=True):
+        buffer = b.alloc(info)
+        b.create("tile_gpu.local_store", [op.operation.operands[index], buffer])
+        op.operation.operands[index] = buffer
 
 
-def _place_allocation(op: OpView) -> None:
+def _place_allocation(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     """A buffer for the address that one thread gets from the heap for all."""
     b = Builder(InsertionPoint(op), op.location)
     attributes = dict(op.operation.attributes.items())
     types = [op.operation.results[0].type]
-    scratch = b.alloc(BufferInfo((1,), "i64", (0,)))
-    replace_op(op, b.create(op.operation.name, [scratch], types, attributes).results[0])
+    scratch = [b.alloc(info) for info in buffers]
+    replace_op(op, b.create(op.operation.name, scratch, types, attributes).results[0])
 
 
-def _place_scratch(op: OpView, num_warps: int) -> None:
+def _place_scratch(op: OpView, buffers: Sequence[BufferInfo]) -> None:
     """A buffer for a value that one thread reads from memory and several need."""
-    result = op.operation.results[0]
-    ordered = keyword(op, "ordering", "weak") != "weak"
-    if not ordered or not list(result.uses) or not _has_copies(result.type, num_warps):
-        return
-    info = tile_info(result.type)
-    shape = info.shape if info else (1,)
-    element = info.element if info else str(result.type)
-    b = Builder(InsertionPoint(op), op.location)
-    buffer = b.alloc(BufferInfo(shape, element, tuple(range(len(shape)))))
-    _append_scratch(op, b, buffer)
-
-
-def _has_copies(type_: Type, num_warps: int) -> bool:
-    info = tile_info(type_)
-    if info is None:
-        return True
-    layout = info.layout
-    return bool(layout.free_strides(Owner.LANE, 32) or layout.free_strides(Owner.WARP, num_warps))
+    for info in buffers:
+        b = Builder(InsertionPoint(op), op.location)
+        _append_scratch(op, b, b.alloc(info))
 
 
 def _append_scratch(op: OpView, b: Builder, buffer: Value) -> None:
@@ -220,3 +152,15 @@ def _append_scratch(op: OpView, b: Builder, buffer: Value) -> None:
         attributes,
     )
     replace_op(op, *new.results)
+
+
+_PLACING = {
+    "tile_gpu.extract": _place_extract,
+    "tile_gpu.insert": _place_insert,
+    "tile_gpu.cat": _place_cat,
+    "tile_gpu.print": _place_printed,
+    "tile_gpu.malloc": _place_allocation,
+    "tile_gpu.gather": _place_scratch,
+    "tile_gpu.atomic_rmw": _place_scratch,
+    "tile_gpu.atomic_cas": _place_scratch,
+}

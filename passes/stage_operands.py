@@ -45,7 +45,8 @@ def _stage(dot: OpView, capability: int) -> None:
         if info is None or (index == 0 and in_registers):
             continue
         buffer = operand_buffer(info.shape, info.element, _memory_order(operand))
-        builder = Builder(InsertionPoint(dot), dot.location)
+        origin = defining_op(operand) or dot  # what an error about its memory names
+        builder = Builder(InsertionPoint(dot), origin.location)
         staged = builder.op("tile_gpu.to_shared", [operand], builder.type(str(buffer)))
         dot.operation.operands[index] = staged
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tileir.compiler.locations import location_text
@@ -11,6 +12,7 @@ from tileir.compiler.tile_types import bytes_of, is_buffer_type, operand_of
 from tileir.dialects import tile_gpu
 from tileir.errors import ResourceError
 from tileir.ir import Operation, StringAttr
+from tileir.passes.analysis.shared_lives import SharedBuffer, alive_together
 from tileir.passes.walk import ops_of
 
 #: A product stays at least so deep, in bytes of its operands' rows, as long as its tile can shrink
@@ -18,25 +20,45 @@ from tileir.passes.walk import ops_of
 _ROW_BYTES = 128
 #: Rows and columns of the smallest tile that is worth a kernel.
 _SMALLEST = 16
+#: Places that an error names.
+_MOST_PLACES = 4
+_SMALLER = "use smaller tiles, or fewer at a time"
 
 
-def too_much_shared_memory(kernel: Operation, needed: int, target: Target) -> ResourceError:
-    """The error for a kernel that needs so many bytes, with the nearest shape that fits."""
+def too_much_shared_memory(
+    kernel: Operation, buffers: Sequence[SharedBuffer], needed: int, target: Target
+) -> ResourceError:
+    """The error for a kernel that needs so many bytes; with the nearest shape that fits where it
+    multiplies matrices once, else with the places of what it holds at once."""
     name = StringAttr(kernel.attributes["sym_name"]).value
     reason = f"kernel '{name}' needs {needed} bytes of shared memory, {target} has "
     reason += str(target.shared_bytes)
-    product = max(_products(kernel), key=lambda found: found[1].bytes, default=None)
-    if product is None:
-        return ResourceError(reason, remedy="use smaller tiles, or fewer at a time")
-    op, demand = product
+    products = _products(kernel)
+    if len(products) != 1:
+        return _held_at_once(reason, buffers)
+    ((op, demand),) = products
     others = max(0, needed - demand.bytes)
     fitting = demand.shrunk_to(target.shared_bytes - others)
-    remedy = f"a product of {fitting} fits" if fitting else "use smaller tiles, or fewer at a time"
     return ResourceError(
         f"{reason}; {demand.bytes} of them hold the operands of a product of {demand}",
         location=location_text(op),
-        remedy=remedy,
+        remedy=f"a product of {fitting} fits" if fitting else _SMALLER,
     )
+
+
+def _held_at_once(reason: str, buffers: Sequence[SharedBuffer]) -> ResourceError:
+    """Says what the kernel holds where it holds most. Tiles are named by the lines that they come
+    from, since their shapes may be those of slices."""
+    held: dict[str, int] = {}
+    for buffer in alive_together(buffers):
+        place = location_text(buffer.op)
+        if place is not None:
+            held[place] = held.get(place, 0) + buffer.bytes
+    largest = sorted(held.items(), key=lambda item: -item[1])
+    parts = [f"{size} for {place}" for place, size in largest[:_MOST_PLACES]]
+    if len(parts) > 1:
+        reason += f"; at once it holds {', '.join(parts)}"
+    return ResourceError(reason, location=largest[0][0] if largest else None, remedy=_SMALLER)
 
 
 def _products(kernel: Operation) -> list[tuple[tile_gpu.DotOp, _Demand]]:

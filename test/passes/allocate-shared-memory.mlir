@@ -90,10 +90,10 @@ gpu.module @kernels {
 
 // -----
 
-// expected-error @+1 {{kernel 'too_much' needs 262144 bytes of shared memory, sm_80 has 166912; use smaller tiles, or fewer at a time}}
 module attributes {tile_gpu.target = "sm_80"} {
   gpu.module @kernels {
     gpu.func @too_much() kernel {
+      // expected-error @+1 {{kernel 'too_much' needs 262144 bytes of shared memory, sm_80 has 166912; use smaller tiles, or fewer at a time}}
       %a = tile_gpu.alloc : !tile_gpu.buffer<256x256xf32>
       gpu.return
     }
@@ -125,6 +125,31 @@ module attributes {tile_gpu.target = "sm_80"} {
       %b = tile_gpu.alloc : !tile_gpu.buffer<64x2048xf16, swizzle = 128>
       // expected-error @+1 {{needs 262144 bytes of shared memory, sm_80 has 166912; 262144 of them hold the operands of a product of 128x2048x64; a product of 128x1024x64 fits}}
       %d = tile_gpu.dot %a, %b, %c instruction <mma_sync> : !tile_gpu.tile<128x64xf16, #l>, !tile_gpu.buffer<64x2048xf16, swizzle = 128>, !tile_gpu.tile<128x2048xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 64, lane 32:1]>>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// With several products, the places of what is held at once, the largest first; what lives at another
+// time is not among it.
+
+!q = !tile_gpu.buffer<128x256xf16, swizzle = 128>
+!k = !tile_gpu.buffer<256x128xf16, swizzle = 128>
+!acc = !tile_gpu.tile<128x128xf32, #tile_gpu.layout<[warp 4:1, reg 32], [reg 4, lane 32:1]>>
+module attributes {tile_gpu.target = "sm_80"} {
+  gpu.module @kernels {
+    gpu.func @two_products(%c: !acc) kernel {
+      %before = tile_gpu.alloc : !tile_gpu.buffer<128x128xf32>
+      tile_gpu.local_store %c, %before : !acc, !tile_gpu.buffer<128x128xf32>
+      %a = tile_gpu.alloc : !q
+      // expected-error-re @+1 {{kernel 'two_products' needs 196608 bytes of shared memory, sm_80 has 166912; at once it holds 131072 for {{[^,]*}}.mlir:{{[0-9]+}}:12, 65536 for {{[^,]*}}.mlir:{{[0-9]+}}:12; use smaller tiles, or fewer at a time}}
+      %b = tile_gpu.alloc : !tile_gpu.buffer<256x128xf16, swizzle = 128, stages = 2>
+      %zero = arith.constant 0 : i32
+      %one = tile_gpu.stage %b[%zero] : !tile_gpu.buffer<256x128xf16, swizzle = 128, stages = 2> -> !k
+      %d = tile_gpu.dot %a, %one, %c instruction <mma_sync> : !q, !k, !acc
+      %e = tile_gpu.dot %a, %one, %d instruction <mma_sync> : !q, !k, !acc
       gpu.return
     }
   }

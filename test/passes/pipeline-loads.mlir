@@ -151,6 +151,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
       %ring = tile_gpu.alloc : !tile_gpu.buffer<128x128xf16, swizzle = 128, stages = 7>
       %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %acc) -> (!tile_gpu.tile<64x64xf32>) : i32 {
         %x = tile_gpu.load %p[%z, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
+        %other = tile_gpu.stage %ring[%k] : !tile_gpu.buffer<128x128xf16, swizzle = 128, stages = 7> -> !tile_gpu.buffer<128x128xf16, swizzle = 128>
         %b = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !tile_gpu.buffer<64x64xf16, swizzle = 128>
         %d = tile_gpu.dot %b, %b, %a : !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x64xf16, swizzle = 128>, !tile_gpu.tile<64x64xf32>
         scf.yield %d : !tile_gpu.tile<64x64xf32>

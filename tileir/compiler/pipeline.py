@@ -71,11 +71,13 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
             "specialize-warps",
             "host-tensor-maps",
             "build-tensor-maps",
-            "pipeline-loads",
             "cse",
             "assign-layouts",
             # After layouts, because these follow from them.
             "split-reductions",
+            "canonicalize",
+            # As deep as there is room for: what else needs shared memory is known now.
+            "pipeline-loads",
             "canonicalize",
             "cse",
             "place-buffers",

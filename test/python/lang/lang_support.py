@@ -113,10 +113,11 @@ def run(
     grid: int | tuple[int, ...],
     *args: Any,
     backend: Literal["interp", "sim"] = "interp",
+    target: str = "sm_90a",
 ) -> list[str]:
     """Runs a kernel; arrays are written in place. The result are the lines that it prints."""
     described = signature(kernel, args)
-    module = kernel.trace(described)
+    module = kernel.trace(described, target)
     flat = [w for a, p in zip(args, described.parameters, strict=True) for w in words(a, p)]
     blocks = (grid, 1, 1) if isinstance(grid, int) else (*grid, 1, 1)[:3]
-    return tileir.run(module, kernel.name, blocks, flat, backend=backend)
+    return tileir.run(module, kernel.name, blocks, flat, backend=backend, target=target)
