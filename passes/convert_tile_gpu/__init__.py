@@ -12,6 +12,7 @@ from tileir.compiler.symbols import free_symbol
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import buffer_info
 from tileir.dialects import tile_gpu
+from tileir.dialects.cuda_tile import hint
 from tileir.errors import ResourceError
 from tileir.ir import (
     Attribute,
@@ -29,10 +30,12 @@ from tileir.ir import (
     Value,
 )
 from tileir.passes.allocate_shared_memory import SHARED_BYTES_ATTRIBUTE
+from tileir.passes.analysis.register_demand import registers_of_tiles
 from tileir.passes.annotate_parameters import NONNEGATIVE_ATTRIBUTE
 from tileir.passes.attach_target import opt_level_of, target_of
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import block_threads, num_warps_of
+from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
 from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registers its rules)
     assertions,
     async_copies,
@@ -55,11 +58,15 @@ from tileir.passes.convert_tile_gpu import (  # noqa: F401  (each module registe
     tensors,
 )
 from tileir.passes.convert_tile_gpu.lowering import Lowering, scalar_type
+from tileir.passes.specialize_warps.occupancy import OCCUPANCIES
 from tileir.passes.walk import ops_of
 
 #: Bytes of parameters of any kernel, and from PTX 8.1 on. (PTX ISA, `.param`.)
 _PARAMETER_BYTES = 4352
 _MOST_PARAMETER_BYTES = 32764
+#: 32-bit registers. (CUDA C++ Programming Guide, compute capabilities.)
+_REGISTERS_OF_THREAD = 255
+_REGISTERS_OF_MULTIPROCESSOR = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,7 @@ class ConvertTileGPU(ModulePass):
             "gpu.kernel": UnitAttr.get(),
             "nvvm.reqntid": builder.attribute(f"array<i32: {block_threads(kernel)}, 1, 1>"),
         }
-        if _needs_all_registers(kernel) and _shared_bytes(kernel) <= target.shared_bytes_of(2):
-            # Memory has room for two blocks, and ptxas would not know for how many registers have.
+        if _one_block_will_do(kernel, target):
             attributes["nvvm.minctasm"] = builder.i32_attr(1)
         if NONNEGATIVE_ATTRIBUTE in kernel.attributes:
             attributes[NONNEGATIVE_ATTRIBUTE] = kernel.attributes[NONNEGATIVE_ATTRIBUTE]
@@ -136,9 +142,23 @@ def _check_parameters(ctx: Lowering, kernel: Operation, types: Sequence[Type]) -
         ctx.need_ptx(81)
 
 
-def _needs_all_registers(kernel: Operation) -> bool:
-    """Whether warps divide the registers of a multiprocessor among themselves."""
-    return any(op.registers is not None for op in ops_of(kernel, tile_gpu.SpecializeOp))
+def _one_block_will_do(kernel: Operation, target: Target) -> bool:
+    """Whether ptxas must be told that a block may have all registers of a multiprocessor."""
+    splits = ops_of(kernel, tile_gpu.SpecializeOp)
+    if splits:
+        # Memory has room for two blocks, and ptxas would not know for how many registers have.
+        divided = any(op.registers is not None for op in splits)
+        return divided and _shared_bytes(kernel) <= target.shared_bytes_of(2)
+    hints = kernel.attributes.get(HINTS_ATTRIBUTE)
+    if hint(hints, target.hint_key, "occupancy", OCCUPANCIES) or ops_of(kernel, tile_gpu.DotOp):
+        return False
+    # A thread spills in any case. ptxas then may give it 32 registers, for more blocks.
+    return registers_of_tiles(kernel) >= _most_registers(block_threads(kernel))
+
+
+def _most_registers(threads: int) -> int:
+    """Registers of a thread of a block that has a multiprocessor for itself."""
+    return min(_REGISTERS_OF_THREAD, _REGISTERS_OF_MULTIPROCESSOR // threads)
 
 
 def _shared_bytes(kernel: Operation) -> int:

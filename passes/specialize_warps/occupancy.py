@@ -15,7 +15,7 @@ from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.convert_cuda_tile.control_flow import HINTS_ATTRIBUTE
 
 #: What the hint `occupancy` may be.
-_OCCUPANCIES = range(1, 33)
+OCCUPANCIES = range(1, 33)
 
 
 def blocks_per_multiprocessor(kernel: Operation, target: Target) -> int:
@@ -24,4 +24,4 @@ def blocks_per_multiprocessor(kernel: Operation, target: Target) -> int:
     if num_warps_of(kernel) > wgmma.WARPS:
         return 1
     hints = kernel.attributes.get(HINTS_ATTRIBUTE)
-    return hint(hints, target.hint_key, "occupancy", _OCCUPANCIES) or 1
+    return hint(hints, target.hint_key, "occupancy", OCCUPANCIES) or 1
