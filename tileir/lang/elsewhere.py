@@ -40,6 +40,19 @@ _FUNCTIONS = {
     "syncthreads": "nothing to wait for: a block is one thread of control to the language",
 }
 
+#: Methods of PyTorch's tensors that convert, and the dtypes that they convert to.
+_CONVERSIONS = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+    "char": "int8",
+    "bool": "bool_",
+}
+
 #: Keyword arguments that ours do not have.
 _KEYWORDS = {
     "mask": "what lies beyond the array is neither read nor written; where a mask says so, use "
@@ -64,6 +77,8 @@ def method(name: str) -> str | None:
     """What to write instead of the method `name` of a tile, which does not exist."""
     import tileir.lang
 
+    if name in _CONVERSIONS:
+        return f"write x.astype(ct.{_CONVERSIONS[name]})"
     if name in tileir.lang.__all__:
         return f"write ct.{name}(x, ...)"
     if name == "T":

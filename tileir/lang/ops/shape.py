@@ -43,7 +43,9 @@ def reshape(x: Operand, /, shape: Any) -> Tile:
     if _count(sizes) != _count(tile.shape):
         raise TileValueError(
             f"{list(tile.shape)} has {_count(tile.shape)} elements and cannot become "
-            f"{list(sizes)}, which has {_count(sizes)}"
+            f"{list(sizes)}, which has {_count(sizes)}",
+            remedy=f"choose sizes whose product is {_count(tile.shape)}; one of them may be -1, "
+            "which stands for what is left",
         )
     return with_shape(tile, sizes)
 
