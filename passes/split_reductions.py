@@ -23,10 +23,10 @@ from tileir.compiler.layout import Layout, Owner, blocked, reg
 from tileir.compiler.tile_types import TileInfo, is_tile_type, tile_info, tile_of, tile_type
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView
+from tileir.passes.analysis.passing_buffers import same_threads
 from tileir.passes.analysis.reductions import copied, crosses_warps, shared_out
 from tileir.passes.base import ModulePass
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.place_buffers import same_threads
 from tileir.passes.walk import kernels, ops_of, redirect, uses_of
 
 #: Quarters of cycles that a multiprocessor takes for a warp: to combine with another lane's part,
