@@ -61,7 +61,7 @@ def test_long_rows_compile(target, tile):
 
 #: Stages of keys and values that fit beside 64 rows of queries (32 KiB).
 STAGES = {
-    "sm_90a": ((64, 64), 3),  # 32 + 3 * 64 KiB of 227
+    "sm_90a": ((64, 64), 2),  # a third would leave 3 KiB of 227 for barriers and reductions
     "sm_80": ((64, 64), 2),  # 32 + 2 * 64 KiB of 163
     "sm_120a": ((64, 32), 2),  # 32 + 2 * 32 KiB of 99
 }
@@ -72,7 +72,7 @@ def test_stages(target):
     tile, stages = STAGES[target]
     module = trace(attention, *arrays(128, 256), 1.0, *tile, target=target)
     text = tileir.compile(module, target, cache=False).stage("tile_gpu")
-    assert set(re.findall(r"stages = (\d+)", text)) == {str(stages)}
+    assert set(re.findall(r"alloc .*xbf16, .*stages = (\d+)", text)) == {str(stages)}
 
 
 @pytest.mark.parametrize(
