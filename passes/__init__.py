@@ -38,6 +38,8 @@ _ENTRIES = [
               "Turn the token order of memory operations into barriers"),
     PassEntry("convert-cuda-tile", "convert_cuda_tile", "ConvertCudaTile",
               "Lower cuda_tile to tile_gpu, arith, math and scf; tiles have no layout yet"),
+    PassEntry("fold-permutes", "fold_permutes", "FoldPermutes",
+              "Load and store tiles in the order in which matrix products use and give them"),
     PassEntry("choose-num-warps", "choose_num_warps", "ChooseNumWarps",
               "Choose the number of warps of each kernel"),
     PassEntry("stage-operands", "stage_operands", "StageOperands",

@@ -49,7 +49,7 @@ from tileir.passes.analysis.memory_accesses import (
     memory_order,
     wastes_no_sectors,
 )
-from tileir.passes.analysis.products import keep_whole_rows, mma_instruction
+from tileir.passes.analysis.products import keep_whole_rows, mma_instruction, stored_grid
 from tileir.passes.analysis.reductions import crosses_warps, shared_out, shares_out
 from tileir.passes.analysis.regrouping import REGROUPING, backward, forward
 from tileir.passes.attach_target import target_of
@@ -213,7 +213,7 @@ class _Assignment:
         if name == "tile_gpu.dot":
             layout = self._product_layout(op)
         elif name == "tile_gpu.tma_store":
-            layout = wgmma.accumulator_layout(tile_of(value).shape, self._groups(value))
+            layout = self._stored_layout(value)
         elif name == "tile_gpu.scan":
             layout = self._scan_layout(op)
         elif name == "tile_gpu.reduce":
@@ -248,6 +248,12 @@ class _Assignment:
         groups = wgmma.WarpgroupGrid.choose(tile_of(acc).shape, self.num_warps, self.whole_rows)
         assert groups is not None, "choose-products has checked"
         return groups
+
+    def _stored_layout(self, value: Value) -> Layout:
+        """The layout of a tile that leaves by tensor memory accesses."""
+        grid = stored_grid(value, self.num_warps, self.whole_rows)
+        assert grid is not None, "specialize-warps has checked"
+        return wgmma.accumulator_layout(tile_of(value).shape, grid)
 
     def _scan_layout(self, scan: OpView) -> Layout:
         info = tile_of(scan.operation.operands[0])
@@ -321,9 +327,7 @@ class _Assignment:
         elif name in ("tile_gpu.store", "tile_gpu.atomic_red"):
             self._convert_operand(op, 0, self._memory_layout(op))
         elif name == "tile_gpu.tma_store":
-            value = op.operation.operands[0]
-            layout = wgmma.accumulator_layout(tile_of(value).shape, self._groups(value))
-            self._convert_operand(op, 0, layout)
+            self._convert_operand(op, 0, self._stored_layout(op.operation.operands[0]))
         elif name == "tile_gpu.scan":
             self._fit_scan(op)
         elif name == "tile_gpu.dot":

@@ -54,6 +54,12 @@ class Tensor:
         lists = (access.starts, access.sizes, access.strides)
         return Tensor(base, tuple(batch), *map(tuple, lists))
 
+    def transposed(self) -> Tensor:
+        """The same tensor, of which the accessed tile is the transpose."""
+        lists = (self.starts, self.sizes, self.strides)
+        starts, sizes, strides = (values[::-1] for values in lists)
+        return replace(self, starts=starts, sizes=sizes, strides=strides)
+
     @property
     def place(self) -> list[Value]:
         """Where the access starts, in all dimensions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileir.compiler import wgmma
+from tileir.compiler.ir_util import defining_op
 from tileir.compiler.mma import Instruction, instruction_for
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import (
@@ -14,7 +15,8 @@ from tileir.compiler.tile_types import (
     operand_of,
     tile_of,
 )
-from tileir.ir import OpView
+from tileir.dialects import tile_gpu
+from tileir.ir import OpView, Value
 
 
 def mma_instruction(product: OpView, capability: int) -> Instruction | None:
@@ -28,6 +30,16 @@ def keep_whole_rows(products: Sequence[OpView]) -> bool:
     """Whether a warpgroup must own whole rows of every accumulator: one product's result is
     another's left operand, in registers."""
     return any(is_tile_type(product.operation.operands[0].type) for product in products)
+
+
+def stored_grid(value: Value, num_warps: int, whole_rows: bool) -> wgmma.WarpgroupGrid | None:
+    """How warpgroups share a tile that leaves by tensor memory accesses: as accumulators of its
+    shape; if it is a permuted tile, as what those of that tile's shape become."""
+    source = defining_op(value)
+    if not isinstance(source, tile_gpu.PermuteOp):
+        return wgmma.WarpgroupGrid.choose(tile_of(value).shape, num_warps, whole_rows)
+    grid = wgmma.WarpgroupGrid.choose(tile_of(source.source).shape, num_warps, whole_rows)
+    return None if grid is None else grid.transpose()
 
 
 def suits_wgmma(product: OpView, target: Target, num_warps: int, whole_rows: bool) -> bool:

@@ -38,9 +38,12 @@ def bytes_of_consumers(kernel: Operation, except_for: set[Operation]) -> int:
 
 
 def _rearranged(op: OpView) -> list[TileInfo]:
-    """The tiles that an operation takes and gives, unless it only prepares an operand."""
+    """The tiles that an operation takes and gives, unless it only prepares an operand, or changes
+    the number of dimensions of size 1."""
     results = list(op.operation.results)
     if results and all(map(_is_operand, results)):
+        return []
+    if isinstance(op, tile_gpu.ReshapeOp) and tile_of(op.source).wide == tile_of(op.result).wide:
         return []
     infos = (tile_info(value.type) for value in (*op.operation.operands, *results))
     return [info for info in infos if info is not None]

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keyword
-from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of
+from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of, tile_type
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
 from tileir.passes.analysis.batches import Tensor
 from tileir.passes.analysis.memory_accesses import contiguous_dim
-from tileir.passes.analysis.products import keep_whole_rows
+from tileir.passes.analysis.products import keep_whole_rows, stored_grid
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import computed_from, ops_of, recompute
 
@@ -24,14 +24,24 @@ _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
 @dataclass(eq=False)
 class TensorStore:
     """A store of a product's result: each warpgroup copies boxes of 64 rows, by way of `stages`
-    buffers. `allocate` makes these, and the map of the tensor."""
+    buffers. `allocate` makes these, and the map of the tensor.
+
+    `permuted`: columns of the tile are adjacent in memory, and it leaves as its transpose, whose
+    rows are. `grid` is that of the tile that leaves."""
 
     store: tile_gpu.StoreOp
+    permuted: bool
     grid: WarpgroupGrid
     box: BufferInfo
     ring: BufferInfo
     map: Value = field(init=False)
     buffers: Value = field(init=False)
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor as the tile that leaves lies in it."""
+        tensor = Tensor.of(self.store)
+        return tensor.transposed() if self.permuted else tensor
 
     def is_late(self, waited_for: bool) -> bool:
         """Whether the warps would have the tile in memory sooner: those of one warpgroup, if they
@@ -47,10 +57,10 @@ class TensorStore:
     def allocate(self, b: Builder, replicas: int) -> None:
         """Describes the tensor and makes the buffers, for each set of consumers its own."""
         known: dict[Value, Value] = {}
-        tensor = Tensor.of(self.store).described_by(lambda value: recompute(b, value, known))
+        tensor = self.tensor.described_by(lambda value: recompute(b, value, known))
         shape = list(self.ring.shape)
         # The kernel's warps were split among the replicas, each of which stores whole tiles.
-        shape[0] //= replicas
+        shape[1 if self.grid.transposed else 0] //= replicas
         ring = replace(self.ring, shape=tuple(shape), stages=replicas * self.ring.stages)
         self.map = tensor.map_of(b, self.box)
         self.buffers = b.alloc(ring)
@@ -58,10 +68,19 @@ class TensorStore:
     def replace(self) -> None:
         """Puts the tensor store where the store was."""
         store = self.store
-        starts = [_early(start, store) for start in Tensor.of(store).place]
+        starts = [_early(start, store) for start in self.tensor.place]
         b = Builder(InsertionPoint(store), store.location)
-        b.create("tile_gpu.tma_store", [store.value, self.map, *starts, self.buffers])
+        value = _transpose(b, store.value) if self.permuted else store.value
+        b.create("tile_gpu.tma_store", [value, self.map, *starts, self.buffers])
         store.operation.erase()
+
+
+def _transpose(b: Builder, value: Value) -> Value:
+    tile = tile_of(value)
+    type_ = tile_type(b, replace(tile, shape=tile.shape[::-1]))
+    return b.op(
+        "tile_gpu.permute", [value], type_, {"permutation": b.attribute("array<i64: 1, 0>")}
+    )
 
 
 def _early(start: Value, store: tile_gpu.StoreOp) -> Value:
@@ -105,7 +124,7 @@ def tensor_stores(kernel: Operation) -> list[TensorStore]:
     found = []
     for op in ops_of(kernel, tile_gpu.StoreOp):
         if tile_of(op.value).shape in shapes:
-            grid = WarpgroupGrid.choose(tile_of(op.value).shape, num_warps, whole_rows)
+            grid = stored_grid(op.value, num_warps, whole_rows)
             store = None if grid is None else _tensor_store(op, grid)
             if store is not None:
                 found.append(store)
@@ -118,8 +137,12 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore |
     ordered = keyword(store, "ordering", "weak") != "weak"
     if ordered or not known or int_attr(store, "alignment") < _ALIGNMENT:
         return None
-    if contiguous_dim(store) != 1 or tile.element_bytes not in (2, 4):
+    contiguous = contiguous_dim(store)
+    if contiguous is None or tile.element_bytes not in (2, 4):
         return None
+    permuted = contiguous == 0
+    if permuted:
+        tile, grid = replace(tile, shape=tile.shape[::-1]), grid.transpose()
     swizzle = swizzle_for(tile.shape[1] // grid.columns * tile.element_bytes)
     if not swizzle or tile.shape[0] // grid.rows % ROWS:
         return None
@@ -128,7 +151,7 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore |
     # Warps that share out the columns of a transposed accumulator all take part in a slice.
     width = max(columns, ROWS) if grid.transposed else columns
     shape = (ROWS * grid.rows, width * grid.columns)
-    return TensorStore(store, grid, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
+    return TensorStore(store, permuted, grid, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
 
 
 def _known_at_top(value: Value) -> bool:

@@ -244,6 +244,33 @@ module attributes {tile_gpu.target = "sm_80"} {
 
 // -----
 
+// Accumulators that leave by tensor memory accesses as their transpose lie as they did: a warpgroup has
+// columns of what leaves.
+
+module attributes {tile_gpu.target = "sm_90a"} {
+  gpu.module @kernels {
+    // CHECK-DAG: #[[ACC:.*]] = #tile_gpu.layout<[warp 8:1, reg 2, lane 8:4], [reg 16, lane 4:1, reg 2]>
+    // CHECK-DAG: #[[TRANSPOSED:.*]] = #tile_gpu.layout<[reg 16, lane 4:1, reg 2], [warp 8:1, reg 2, lane 8:4]>
+    // CHECK: gpu.func @by_columns
+    gpu.func @by_columns(%m: !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, %z: i64) kernel attributes {tile_gpu.num_warps = 8 : i32} {
+      %a = tile_gpu.alloc : !tile_gpu.buffer<128x64xf16, swizzle = 128>
+      %b = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128>
+      %ring = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = 2>
+      %zero = arith.constant dense<0.0> : !tile_gpu.tile<128x128xf32>
+      // CHECK: tile_gpu.dot {{.*}} !tile_gpu.tile<128x128xf32, #[[ACC]]>
+      %d = tile_gpu.dot %a, %b, %zero instruction <wgmma> : !tile_gpu.buffer<128x64xf16, swizzle = 128>, !tile_gpu.buffer<64x128xf16, swizzle = 128>, !tile_gpu.tile<128x128xf32>
+      %h = tile_gpu.cast <truncf> %d : !tile_gpu.tile<128x128xf32> -> !tile_gpu.tile<128x128xf16>
+      // CHECK: %[[T:.*]] = tile_gpu.permute {{.*}} : !tile_gpu.tile<128x128xf16, #[[ACC]]> -> !tile_gpu.tile<128x128xf16, #[[TRANSPOSED]]>
+      %t = tile_gpu.permute %h [1, 0] : !tile_gpu.tile<128x128xf16> -> !tile_gpu.tile<128x128xf16>
+      // CHECK-NEXT: tile_gpu.tma_store %[[T]],
+      tile_gpu.tma_store %t, %m[%z, %z] through %ring : !tile_gpu.tile<128x128xf16>, !tile_gpu.tensor_map<64x64xf16, swizzle = 128>, !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = 2>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 // Sums of columns of which each thread has parts of many lie as the store likes, not as copies in all
 // threads that have parts.
 

@@ -126,6 +126,35 @@ module attributes {tile_gpu.target = "sm_90a"} {
       gpu.return
     }
 
+    // A result of which columns are adjacent in memory leaves as its transpose. A warpgroup has 64 of
+    // its columns.
+    // CHECK-LABEL: gpu.func @by_columns
+    // CHECK-SAME: (%[[P:[^:]*]]: !llvm.ptr<1>, %[[Q:[^:]*]]: !llvm.ptr<1>, %[[Z:[^:]*]]: i64, %[[S:[^:]*]]: i64, %[[T:[^:]*]]: i64
+    gpu.func @by_columns(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %t: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 8 : i32} {
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %zero = arith.constant dense<0.0> : !acc
+      // CHECK: %[[MAP:.*]] = tile_gpu.tensor_map %[[Q]] sizes[%[[T]], %[[S]]] strides[%[[S]], %{{.*}}] : !tile_gpu.tensor_map<64x64xf16, swizzle = 128>
+      // CHECK: %[[BUFFERS:.*]] = tile_gpu.alloc : !tile_gpu.buffer<64x128xf16, swizzle = 128, stages = 2>
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!acc) : i32 {
+        %k64 = arith.extui %k : i32 to i64
+        %x = tile_gpu.load %p[%z, %k64] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<128x64xf16>
+        %y = tile_gpu.load %p[%k64, %z] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x128xf16>
+        %a = tile_gpu.to_shared %x : !tile_gpu.tile<128x64xf16> -> !a
+        %b = tile_gpu.to_shared %y : !tile_gpu.tile<64x128xf16> -> !b
+        %d = tile_gpu.dot %a, %b, %acc instruction <wgmma> : !a, !b, !acc
+        scf.yield %d : !acc
+      }
+      // CHECK: %[[H:.*]] = tile_gpu.cast
+      %h = tile_gpu.cast <truncf> %r : !acc -> !half
+      // CHECK: %[[V:.*]] = tile_gpu.permute %[[H]] [1, 0]
+      // CHECK-NEXT: tile_gpu.tma_store %[[V]], %[[MAP]][%[[T]], %[[Z]]] through %[[BUFFERS]]
+      tile_gpu.store %h, %q[%z, %t] sizes [%s, %t] strides [%one, %s] alignment 16 extent_multiple 8 in_bounds [false, false] : !half
+      // CHECK: gpu.return
+      gpu.return
+    }
+
     // Rows that start anywhere, an order of memory, and tensors that a loop makes up stay stores.
     // CHECK-LABEL: gpu.func @stores
     gpu.func @stores(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>, %z: i64, %s: i64, %n: i32) kernel attributes {tile_gpu.num_warps = 8 : i32} {

@@ -54,6 +54,8 @@ def _all_passes_of(stage: str, options: Options) -> list[str]:
             "canonicalize",
             "cse",
             "loop-invariant-code-motion",
+            # Whatever looks at loads and stores from here on sees no permutes in between.
+            "fold-permutes",
             # Before layouts, because loads that become copies need none.
             "stage-operands",
             # Everything below divides work among warps.

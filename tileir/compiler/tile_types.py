@@ -70,6 +70,11 @@ class TileInfo:
         return math.prod(self.shape)
 
     @property
+    def wide(self) -> tuple[int, ...]:
+        """The sizes other than 1."""
+        return tuple(size for size in self.shape if size != 1)
+
+    @property
     def is_row(self) -> bool:
         """Whether it has one row or column only."""
         return self.num_elements == max(self.shape, default=1)
