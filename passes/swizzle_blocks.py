@@ -72,7 +72,7 @@ def _swizzle(loop: Operation) -> None:
     redirect(uses, number)
     rows, columns = sides
     emit_explanation(
-        plain_location(run.first.to_shared.location),
+        plain_location(run.first.users[0].location),
         f"blocks that run next to each other take rectangles of {2 * rows}x{columns} tiles",
     )
 

@@ -69,7 +69,7 @@ module attributes {tile_gpu.target = "sm_90a"} {
           %start = arith.muli %k64, %size : i64
           %x = tile_gpu.load %p[%row, %start] sizes [%s, %s] strides [%s, %one] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
           %y = tile_gpu.load %p[%start, %column] sizes [%s, %s] strides [%one, %s] alignment 16 in_bounds [false, false] : !tile_gpu.tile<64x64xf16>
-          // REMARK: swizzle-blocks.mlir:{{[0-9]+}}:16: remark: blocks that run next to each other take rectangles of 4x4 tiles
+          // REMARK: swizzle-blocks.mlir:{{[0-9]+}}:19: remark: blocks that run next to each other take rectangles of 4x4 tiles
           %a = tile_gpu.to_shared %x : !tile_gpu.tile<64x64xf16> -> !a
           %b = tile_gpu.to_shared %y : !tile_gpu.tile<64x64xf16> -> !b
           %next = tile_gpu.dot %a, %b, %sum instruction <wgmma> : !a, !b, !acc
