@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_op
+from tileir.compiler.ir_util import defining_block, defining_op
 from tileir.dialects.finding import Handled, find_operations
 from tileir.ir import Block, Operation, OpView, Value
 
@@ -93,6 +93,19 @@ def computed_from(
         op = defining_op(current)
         if op is not None and follows(op):
             left += op.operation.operands
+
+
+def follows_from_parameters(value: Value, names: tuple[str, ...]) -> bool:
+    """Whether `value` follows from the kernel's parameters by operations whose names start with one
+    of `names`."""
+    return all(_is_parameter_or(source, names) for source in computed_from(value))
+
+
+def _is_parameter_or(value: Value, names: tuple[str, ...]) -> bool:
+    op = defining_op(value)
+    if op is None:
+        return defining_block(value).owner.operation.name == "gpu.func"
+    return op.operation.name.startswith(names)
 
 
 def recompute(

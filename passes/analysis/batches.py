@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import defining_op, int_attr, splat_integer
-from tileir.compiler.tile_types import BufferInfo, tile_of
+from tileir.compiler.tile_types import TENSOR_ALIGNMENT, BufferInfo, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import OpView, Value
 
 #: On a load or store: bytes that divide the strides of the dimensions in its address, where there
 #: are any.
 BATCH_ALIGNMENT_ATTRIBUTE = "tile_gpu.batch_alignment"
-#: What addresses and strides of tensor maps are multiples of, and the most dimensions of one
-#: (CUDA driver, cuTensorMapEncodeTiled).
-_ALIGNMENT = 16
+#: The most dimensions of a tensor map (CUDA driver, cuTensorMapEncodeTiled).
 _MOST_DIMENSIONS = 5
 #: A program's index is inside the tensor, so that its size need not be known.
 _ANY_SIZE = 2**31 - 1
@@ -47,7 +45,7 @@ class Tensor:
     @staticmethod
     def of(access: tile_gpu.LoadOp | tile_gpu.StoreOp) -> Tensor:
         base, batch = access.base, []
-        if int_attr(access, BATCH_ALIGNMENT_ATTRIBUTE, 1) % _ALIGNMENT == 0:
+        if int_attr(access, BATCH_ALIGNMENT_ATTRIBUTE, 1) % TENSOR_ALIGNMENT == 0:
             base, batch = _without_batch(base, tile_of(_tile(access)).element_bytes)
         if len(batch) + len(access.starts) > _MOST_DIMENSIONS:
             base, batch = access.base, []
@@ -122,6 +120,6 @@ def _folded(op: OpView, element_bytes: int) -> tuple[Value, Value, Value] | None
         return None
     start, stride = product.operation.operands
     constant = splat_integer(defining_op(stride))
-    if constant is not None and constant * element_bytes % _ALIGNMENT:
+    if constant is not None and constant * element_bytes % TENSOR_ALIGNMENT:
         start, stride = stride, start  # constants stand on the right: this one is an index
     return operands[0], start, stride

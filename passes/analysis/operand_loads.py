@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileir.compiler.ir_util import defining_op, int_attr, keyword, text_attr
-from tileir.compiler.tile_types import BufferInfo, buffer_info, tile_of
+from tileir.compiler.tile_types import TENSOR_ALIGNMENT, BufferInfo, buffer_info, tile_of
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, OpView, Value
 from tileir.passes.analysis.memory_accesses import contiguous_dim
@@ -15,8 +15,6 @@ from tileir.passes.walk import computed_from, ops_named
 
 #: cp.async copies 4, 8 or 16 bytes.
 _SMALLEST_COPY = 4
-#: Tensor memory accesses want addresses and strides that are multiples of this.
-_TENSOR_ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "llvm.ptrtoint")
 #: Operations that write, or wait for what other grids have written.
 _WRITES = (
@@ -51,7 +49,7 @@ class OperandLoad:
     @property
     def suits_tensor_access(self) -> bool:
         """Whether a tensor memory access can do the load."""
-        return self.buffer.swizzle > 0 and int_attr(self.load, "alignment") >= _TENSOR_ALIGNMENT
+        return self.buffer.swizzle > 0 and int_attr(self.load, "alignment") >= TENSOR_ALIGNMENT
 
     def erase(self) -> None:
         """Removes the operations from the load to the buffer, which nothing uses any more."""

@@ -12,7 +12,7 @@ from typing import Any
 from tileir.compiler.builder import Attributes, Builder
 from tileir.compiler.ir_util import defining_op
 from tileir.compiler.locations import plain_location
-from tileir.compiler.tile_types import STORED_AS, is_tile_type
+from tileir.compiler.tile_types import STORED_AS, is_tile_type, tile_of
 from tileir.compiler.unsupported import Unsupported, refusal
 from tileir.dialects import tile_gpu
 from tileir.dialects.cuda_tile import PtrType, TokenType
@@ -182,9 +182,8 @@ def _without_units(value: Value) -> Value | None:
     op = defining_op(value)
     if not isinstance(op, tile_gpu.ReshapeOp):
         return None
-    shapes = [ShapedType(v.type).shape for v in (op.source, value)]
-    sizes = [[size for size in shape if size != 1] for shape in shapes]
-    return op.source if sizes[0] == sizes[1] and len(sizes[0]) > 1 else None
+    wide = tile_of(op.source).wide
+    return op.source if len(wide) > 1 and tile_of(value).wide == wide else None
 
 
 def is_token(type_: Type) -> bool:

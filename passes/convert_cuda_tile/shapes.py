@@ -77,10 +77,7 @@ def _broadcast(c: Converter, op: OpView) -> None:
 @lowers("permute")
 def _permute(c: Converter, op: OpView) -> None:
     (x,) = c.operands(op)
-    permutation = ", ".join(map(str, int_list(op, "permutation")))
-    attributes = {"permutation": c.builder.attribute(f"array<i64: {permutation}>")}
-    result = c.type(op.operation.results[0].type)
-    c.set(op, c.builder.op("tile_gpu.permute", [x], result, attributes))
+    c.set(op, c.builder.permute(x, int_list(op, "permutation")))
 
 
 @lowers("get_tile_block_id")

@@ -20,7 +20,7 @@ Kernels without products stay as they are, since nothing is copied for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileir.compiler.tile_types import tile_of
@@ -121,26 +121,25 @@ def _turn_well(origins: Origins) -> bool:
 
 def _is_only_stored(value: Value) -> bool:
     """Whether only stores see a tile, perhaps after operations on each element."""
-    users = list(_users(value))
-    return all(
-        isinstance(user, tile_gpu.StoreOp)
-        or (_passes_on(user) and _is_only_stored(user.operation.results[0]))
-        for user in users
-    )
+    return all(isinstance(end, tile_gpu.StoreOp) for end in _ends(value))
 
 
 def _stores_of(value: Value) -> Iterator[tile_gpu.StoreOp]:
     """The stores that see a tile, perhaps after operations on each element."""
-    for user in _users(value):
-        if isinstance(user, tile_gpu.StoreOp):
-            yield user
-        elif _passes_on(user):
-            yield from _stores_of(user.operation.results[0])
+    return (end for end in _ends(value) if isinstance(end, tile_gpu.StoreOp))
 
 
-def _users(value: Value) -> Iterable[OpView]:
-    return (use.owner.operation.opview for use in value.uses)
-
-
-def _passes_on(user: OpView) -> bool:
-    return is_elementwise(user) or isinstance(user, tile_gpu.ReshapeOp)
+def _ends(value: Value) -> Iterator[OpView]:
+    """What sees a tile behind operations on each element and reshapes, each once."""
+    seen: set[Operation] = set()
+    left = [value]
+    while left:
+        for use in left.pop().uses:
+            user = use.owner.operation
+            if user in seen:
+                continue
+            seen.add(user)
+            if is_elementwise(user.opview) or isinstance(user.opview, tile_gpu.ReshapeOp):
+                left.append(user.results[0])
+            else:
+                yield user.opview

@@ -29,6 +29,8 @@ class Origins:
     loads: list[tile_gpu.LoadOp] = field(default_factory=list)
     #: What loops carry, and whose permuted form they would carry instead.
     _carried: set[Value] = field(default_factory=set)
+    #: What was found out: a value that is used twice is met twice.
+    _known: dict[tuple[Value, Permutation], bool] = field(default_factory=dict)
 
     def are_free(self, value: Value, permutation: Permutation) -> bool:
         """Whether the tile can be had permuted for nothing, instead of as it is or because it was
@@ -44,7 +46,10 @@ class Origins:
             return False
         if op is None:
             return self._is_expected(value)
-        return self._is_free(op, value, permutation)
+        key = value, permutation
+        if key not in self._known:
+            self._known[key] = self._is_free(op, value, permutation)
+        return self._known[key]
 
     def _is_free(self, op: OpView, value: Value, permutation: Permutation) -> bool:
         if isinstance(op, tile_gpu.LoadOp):

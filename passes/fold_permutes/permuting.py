@@ -39,7 +39,7 @@ class Permuting:
         assert op is not None, "what loops carry is known by then"
         if isinstance(op, tile_gpu.PermuteOp):
             return self.permuted(op.source, composed(op, permutation))
-        info, b = _permuted_type(value, permutation), Builder(InsertionPoint(op), op.location)
+        info, b = tile_of(value).permuted(permutation), Builder(InsertionPoint(op), op.location)
         if is_splat(op):
             return _splat(b, op, info)
         if isinstance(op, tile_gpu.ReshapeOp):
@@ -69,9 +69,7 @@ class Permuting:
         """The source of a broadcast, permuted. It is small: if need be, by an operation."""
         if Origins(may_be_products=False).are_free(row, permutation):
             return self.permuted(row, permutation)
-        order = b.attribute(f"array<i64: {', '.join(map(str, permutation))}>")
-        type_ = tile_type(b, _permuted_type(row, permutation))
-        return b.op("tile_gpu.permute", [row], type_, {"permutation": order})
+        return b.permute(row, permutation)
 
     def _transpose_product(self, b: Builder, op: tile_gpu.DotOp) -> None:
         operands = [self.permuted(each, TRANSPOSED) for each in (op.rhs, op.lhs, op.acc)]
@@ -87,15 +85,10 @@ class Permuting:
         first, argument, last = carried_by(loop, result)
         index = list(loop.operation.results).index(result)
         loop.operation.operands[index + 3] = self.permuted(first, permutation)
-        argument.set_type(tile_type(b, _permuted_type(argument, permutation)))
+        argument.set_type(tile_type(b, tile_of(argument).permuted(permutation)))
         self._known[argument] = argument
         end = list(loop.operation.regions[0].blocks[0])[-1].operation
         end.operands[index] = self.permuted(last, permutation)
-
-
-def _permuted_type(value: Value, permutation: Permutation) -> TileInfo:
-    tile = tile_of(value)
-    return TileInfo(tuple(tile.shape[dim] for dim in permutation), tile.element)
 
 
 def _set_flag(b: Builder, op: OpView, name: str, flag: bool) -> None:

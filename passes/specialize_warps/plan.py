@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tileir.compiler import wgmma
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_block, defining_op, keyword
+from tileir.compiler.ir_util import keyword
 from tileir.compiler.target import Target
 from tileir.compiler.tile_types import BufferInfo
 from tileir.dialects import tile_gpu
@@ -31,7 +31,7 @@ from tileir.passes.specialize_warps.rings import (
 )
 from tileir.passes.specialize_warps.sources import Source, epilogue_sources
 from tileir.passes.specialize_warps.stores import TensorStore, tensor_stores
-from tileir.passes.walk import computed_from, ops_of
+from tileir.passes.walk import follows_from_parameters, ops_of
 
 #: With fewer stages, results leave through one buffer instead of two.
 _ENOUGH_STAGES = 4
@@ -231,16 +231,7 @@ def _gains_by_producer(kernel: Operation, rings: Sequence[Ring]) -> bool:
 
 def _is_even(loop: Operation) -> bool:
     """Whether all blocks, and all tiles of a block, go round a loop equally often."""
-    bounds = list(loop.operands)[:3]
-    return all(_is_same_for_all(source) for bound in bounds for source in computed_from(bound))
-
-
-def _is_same_for_all(value: Value) -> bool:
-    """Whether a value is a parameter, or arithmetic on what it is computed from."""
-    op = defining_op(value)
-    if op is None:
-        return defining_block(value).owner.operation.name == "gpu.func"
-    return op.operation.name.startswith("arith.")
+    return all(follows_from_parameters(bound, ("arith.",)) for bound in list(loop.operands)[:3])
 
 
 # ---- which kernels ----------------------------------------------------------------------------

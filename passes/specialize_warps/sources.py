@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
 from tileir.compiler.ir_util import int_attr, keyword, parent_of, with_branches
-from tileir.compiler.tile_types import LARGEST_BOX, LINE_BYTES, BufferInfo, TileInfo, tile_of
+from tileir.compiler.tile_types import (
+    LARGEST_BOX,
+    LINE_BYTES,
+    TENSOR_ALIGNMENT,
+    BufferInfo,
+    TileInfo,
+    tile_of,
+)
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import Block, Operation, Value
@@ -25,7 +32,6 @@ from tileir.passes.specialize_warps.rings import Fetch, Ring
 from tileir.passes.specialize_warps.stores import TensorStore
 from tileir.passes.walk import ops_of
 
-_ALIGNMENT = 16
 #: Elements that a tensor map knows and `take_tile` reads.
 _ELEMENTS = ("f16", "bf16", "f32", "i32")
 
@@ -106,7 +112,7 @@ def _box(load: tile_gpu.LoadOp, num_warps: int) -> BufferInfo | None:
         return None
     weak = keyword(load, "ordering", "weak") == "weak"
     zeros = keyword(load, "padding", "zero") == "zero"
-    aligned = contiguous_dim(load) == 1 and int_attr(load, "alignment") >= _ALIGNMENT
+    aligned = contiguous_dim(load) == 1 and int_attr(load, "alignment") >= TENSOR_ALIGNMENT
     if not (weak and zeros and aligned):
         return None
     return BufferInfo((min(rows, LARGEST_BOX), panel), tile.element, (0, 1), LINE_BYTES)

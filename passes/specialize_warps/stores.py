@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tileir.compiler.builder import Builder
-from tileir.compiler.ir_util import defining_block, defining_op, int_attr, keyword
-from tileir.compiler.tile_types import BufferInfo, swizzle_for, tile_of, tile_type
+from tileir.compiler.ir_util import defining_op, int_attr, keyword
+from tileir.compiler.tile_types import TENSOR_ALIGNMENT, BufferInfo, swizzle_for, tile_of
 from tileir.compiler.wgmma import ROWS, WarpgroupGrid
 from tileir.dialects import tile_gpu
 from tileir.ir import InsertionPoint, Operation, OpView, Value
@@ -15,9 +15,8 @@ from tileir.passes.analysis.batches import Tensor
 from tileir.passes.analysis.memory_accesses import contiguous_dim
 from tileir.passes.analysis.products import keep_whole_rows, stored_grid
 from tileir.passes.choose_num_warps import num_warps_of
-from tileir.passes.walk import computed_from, ops_of, recompute
+from tileir.passes.walk import computed_from, follows_from_parameters, ops_of, recompute
 
-_ALIGNMENT = 16
 _PURE = ("arith.", "llvm.getelementptr", "nvvm.read.ptx.sreg.")
 
 
@@ -70,17 +69,9 @@ class TensorStore:
         store = self.store
         starts = [_early(start, store) for start in self.tensor.place]
         b = Builder(InsertionPoint(store), store.location)
-        value = _transpose(b, store.value) if self.permuted else store.value
+        value = b.permute(store.value, (1, 0)) if self.permuted else store.value
         b.create("tile_gpu.tma_store", [value, self.map, *starts, self.buffers])
         store.operation.erase()
-
-
-def _transpose(b: Builder, value: Value) -> Value:
-    tile = tile_of(value)
-    type_ = tile_type(b, replace(tile, shape=tile.shape[::-1]))
-    return b.op(
-        "tile_gpu.permute", [value], type_, {"permutation": b.attribute("array<i64: 1, 0>")}
-    )
 
 
 def _early(start: Value, store: tile_gpu.StoreOp) -> Value:
@@ -133,16 +124,16 @@ def tensor_stores(kernel: Operation) -> list[TensorStore]:
 
 def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore | None:
     tile = tile_of(store.value)
-    known = all(_known_at_top(value) for value in Tensor.of(store).description)
+    known = all(follows_from_parameters(value, _PURE) for value in Tensor.of(store).description)
     ordered = keyword(store, "ordering", "weak") != "weak"
-    if ordered or not known or int_attr(store, "alignment") < _ALIGNMENT:
+    if ordered or not known or int_attr(store, "alignment") < TENSOR_ALIGNMENT:
         return None
     contiguous = contiguous_dim(store)
     if contiguous is None or tile.element_bytes not in (2, 4):
         return None
     permuted = contiguous == 0
     if permuted:
-        tile, grid = replace(tile, shape=tile.shape[::-1]), grid.transpose()
+        tile, grid = tile.permuted((1, 0)), grid.transpose()
     swizzle = swizzle_for(tile.shape[1] // grid.columns * tile.element_bytes)
     if not swizzle or tile.shape[0] // grid.rows % ROWS:
         return None
@@ -152,16 +143,3 @@ def _tensor_store(store: tile_gpu.StoreOp, grid: WarpgroupGrid) -> TensorStore |
     width = max(columns, ROWS) if grid.transposed else columns
     shape = (ROWS * grid.rows, width * grid.columns)
     return TensorStore(store, permuted, grid, box, BufferInfo(shape, tile.element, (0, 1), swizzle))
-
-
-def _known_at_top(value: Value) -> bool:
-    """Whether `value` follows from the kernel's parameters by scalar operations."""
-    return all(_is_pure(source) for source in computed_from(value))
-
-
-def _is_pure(value: Value) -> bool:
-    """Whether `value` is a parameter of the kernel or the result of a scalar operation."""
-    op = defining_op(value)
-    if op is None:
-        return defining_block(value).owner.operation.name == "gpu.func"
-    return op.operation.name.startswith(_PURE)

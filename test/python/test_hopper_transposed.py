@@ -377,3 +377,22 @@ def test_attention():
     weights = np.exp(query @ key.T / 8)
     want = weights @ value / weights.sum(1, keepdims=True)
     np.testing.assert_allclose(o.T, want, rtol=2**-6, atol=2**-7)
+
+
+@ct.kernel
+def squared_again_and_again(a, b, c, d, both: ct.Constant):
+    acc = multiplied(a, b, 0, 0, 64, 64)
+    if both:
+        ct.store(d, (0, 0), acc.astype(d.dtype))
+    acc = acc.transpose()
+    for _ in ct.static_iter(range(40)):
+        acc = acc * acc
+    ct.store(c, (0, 0), acc.astype(c.dtype))
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["stored once", "stored twice"])
+def test_values_that_are_used_twice_take_no_longer(both: bool) -> None:
+    """A walk along all paths, 2 to the power of 40, would not end."""
+    matrix = np.zeros((64, 64), BF16)
+    program = compiled(squared_again_and_again, (matrix, matrix, matrix, matrix, both))
+    assert "wgmma" in program.ptx

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tileir.compiler.tile_types import BufferInfo, is_tile_type
+from tileir.compiler.tile_types import BufferInfo, is_tile_type, tile_of, tile_type
 from tileir.ir import (
     Attribute,
     Block,
     DenseBoolArrayAttr,
     DenseElementsAttr,
+    DenseI64ArrayAttr,
     FloatAttr,
     FloatType,
     IndexType,
@@ -217,6 +218,12 @@ class Builder:
         """A buffer in shared memory; `per_warp`: each warp reads only what it wrote itself."""
         attributes = {"per_warp": self.attribute("unit")} if per_warp else None
         return self.op("tile_gpu.alloc", [], self.type(str(info)), attributes)
+
+    def permute(self, tile: Value, permutation: Sequence[int]) -> Value:
+        """The tile whose dimension i is `permutation[i]` of `tile`."""
+        attributes = {"permutation": DenseI64ArrayAttr.get(list(permutation), self.context)}
+        type_ = tile_type(self, tile_of(tile).permuted(permutation))
+        return self.op("tile_gpu.permute", [tile], type_, attributes)
 
     def either(
         self,

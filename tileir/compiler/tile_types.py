@@ -69,6 +69,10 @@ class TileInfo:
     def num_elements(self) -> int:
         return math.prod(self.shape)
 
+    def permuted(self, permutation: Sequence[int]) -> TileInfo:
+        """The tile whose dimension i is `permutation[i]` of this one, without a layout."""
+        return TileInfo(tuple(self.shape[dim] for dim in permutation), self.element)
+
     @property
     def wide(self) -> tuple[int, ...]:
         """The sizes other than 1."""
@@ -126,6 +130,9 @@ LINE_BYTES = 128
 SWIZZLE_PERIOD = 8
 #: A box of a tensor memory access has at most so many rows.
 LARGEST_BOX = 256
+#: And addresses and strides of tensors are multiples of so many bytes (CUDA driver,
+#: cuTensorMapEncodeTiled).
+TENSOR_ALIGNMENT = 16
 
 
 @dataclass(frozen=True)
