@@ -1,17 +1,18 @@
 """How many registers of a thread are full of tiles at once, when tiles have layouts.
 
-A tile lives from the operation that gives it to the last that takes it; one from outside a loop
-that is used inside lives as long as the loop. An operation on elements may write where it reads.
+A tile lives from the operation that gives it to the last that takes it (`lives.py`). An operation
+on elements may write where it reads.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import accumulate, takewhile
+from itertools import accumulate
 
-from tileir.compiler.ir_util import ancestors, block_of
+from tileir.compiler.ir_util import block_of
 from tileir.compiler.tile_types import TileInfo, is_tile_type, tile_of
 from tileir.ir import Operation, OpView, Value
+from tileir.passes.analysis.lives import Timeline
 from tileir.passes.walk import LOOPS, ops_on_tiles
 
 #: The same elements in the same registers.
@@ -28,14 +29,11 @@ def registers_of_tiles(kernel: Operation) -> int:
 
 class _Lives:
     def __init__(self, kernel: Operation):
-        ops = ops_on_tiles(kernel, *LOOPS)
-        self.position = {op.operation: index for index, op in enumerate(ops)}
-        self.end = {op.operation: self._end(op) for op in ops if len(op.operation.regions)}
+        self.time = Timeline(kernel, lambda op: ops_on_tiles(op, *LOOPS), LOOPS)
         #: Bits that come to life (or end it, if negative) behind each operation.
-        self.change = [0] * len(ops)
-        for op in ops:
-            at = self.position[op.operation]
-            behind = self.end.get(op.operation, at)
+        self.change = [0] * len(self.time.ops)
+        for at, op in enumerate(self.time.ops):
+            behind = self.time.end.get(op.operation, at)
             for result in op.operation.results:
                 if op.operation.name not in (*_ALIASES, *_FREE):
                     self._count(result, behind)
@@ -47,26 +45,16 @@ class _Lives:
     def peak(self) -> int:
         return max(accumulate(self.change), default=0) // _REGISTER_BITS
 
-    def _end(self, op: OpView) -> int:
-        inside = ops_on_tiles(op, *LOOPS)
-        return self.position[(inside[-1] if inside else op).operation]
-
     def _count(self, value: Value, start: int) -> None:
         """Adds a value's life to the changes."""
         if not is_tile_type(value.type):
             return
         bits = _bits(tile_of(value))
-        last = max((self._seen_from(value, user) for user in _users(value)), default=start)
+        home = block_of(value).owner.operation
+        last = max((self.time.span(home, user)[1] for user in _users(value)), default=start)
         if last > start:
             self.change[start] += bits
             self.change[last] -= bits
-
-    def _seen_from(self, value: Value, user: OpView) -> int:
-        """The end of the outermost loop around a use that does not hold the value, or the use."""
-        home = block_of(value).owner.operation
-        around = takewhile(lambda op: op != home, ancestors(user))
-        loops = [op for op in around if op.name in LOOPS and op in self.end]
-        return self.end[loops[-1]] if loops else self.position[user.operation]
 
 
 def _bits(tile: TileInfo) -> int:

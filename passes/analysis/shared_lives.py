@@ -1,8 +1,7 @@
 """Which buffers live in shared memory at once, and where they fit.
 
-Buffers whose lives do not overlap share memory. A buffer lives from its first use to its last; a
-use inside a loop, of a buffer made outside, keeps it alive for the whole loop; likewise inside
-specialised warps, which run side by side.
+Buffers whose lives do not overlap share memory. A buffer lives from its first use to its last
+(`lives.py`).
 
 Before `place-buffers`, what it is going to make counts: the buffers of operands, and those through
 which operations pass tiles. So what a kernel needs is known as soon as its tiles have layouts.
@@ -12,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from tileir.compiler.ir_util import ancestors, int_attr, parent_of
 from tileir.compiler.tile_types import BufferInfo, buffer_info, is_buffer_type
 from tileir.ir import Operation, OpView, Value
+from tileir.passes.analysis.lives import Timeline
 from tileir.passes.analysis.passing_buffers import PASSING, passing_buffers
 from tileir.passes.choose_num_warps import num_warps_of
 from tileir.passes.walk import LOOPS, ops_named, ops_on_buffers
@@ -48,9 +47,7 @@ class SharedLives:
 
     def __init__(self, kernel: Operation):
         num_warps = num_warps_of(kernel)
-        ops = ops_on_buffers(kernel, *_WHOLE, *PASSING)
-        self.position = {op: index for index, op in enumerate(ops)}
-        self.end = {op: self._end(op) for op in ops if op.operation.name in _WHOLE}
+        self.time = Timeline(kernel, lambda op: ops_on_buffers(op, *_WHOLE, *PASSING), _WHOLE)
         self.buffers: list[SharedBuffer] = []
         for op in ops_named(kernel, *_MAKING, *PASSING):
             if op.operation.name in _MAKING:
@@ -63,7 +60,7 @@ class SharedLives:
         """Bytes that the kernel needs if these operands of a loop come through rings of so many
         stages, which live as long as the loop."""
         inside = set(operands)
-        start, stop = self.position[loop], self.end[loop]
+        start, stop = self._life_of(loop)
         buffers = []
         for buffer in self.buffers:
             if buffer.op in inside:
@@ -72,36 +69,28 @@ class SharedLives:
             buffers.append(buffer)
         return place(buffers)
 
-    def _end(self, op: OpView) -> int:
-        inside = ops_on_buffers(op, *_WHOLE, *PASSING)
-        return self.position[inside[-1] if inside else op]
+    def _life_of(self, op: OpView) -> tuple[int, int]:
+        """When a loop, or a split of warps, runs."""
+        return self.time.position[op.operation], self.time.end[op.operation]
 
     def _passing(self, op: OpView, info: BufferInfo) -> SharedBuffer:
-        return SharedBuffer(op, info.bytes, info.alignment, self.position[op], self.position[op])
+        at = self.time.position[op.operation]
+        return SharedBuffer(op, info.bytes, info.alignment, at, at)
 
     def _made_by(self, op: OpView) -> SharedBuffer:
-        uses = [self._seen_from(op, user) for user in _users(op.operation.results[0])]
+        at = self.time.position[op.operation]
+        users = _users(op.operation.results[0])
+        uses = [self.time.span(parent_of(op), user) for user in users]
         split = _replicated(op)
         if split is not None:
-            uses.append((self.position[split], self.end[split]))
+            uses.append(self._life_of(split))
         elif op.operation.name == "tile_gpu.to_shared":
-            uses.append((self.position[op], self.position[op]))  # it stores what it makes
-        first = min((start for start, _ in uses), default=self.position[op])
-        last = max((stop for _, stop in uses), default=self.position[op])
+            uses.append((at, at))  # it stores what it makes
+        first = min((start for start, _ in uses), default=at)
+        last = max((stop for _, stop in uses), default=at)
         info = buffer_info(op.operation.results[0].type)
         copies = 1 if split is None else int_attr(split, "replicas")
         return SharedBuffer(op, copies * info.bytes, info.alignment, first, last)
-
-    def _seen_from(self, made: OpView, user: OpView) -> tuple[int, int]:
-        """The life that a use asks for: the outermost loop (or split of warps) around it that does
-        not hold the buffer's origin, or just the use."""
-        home = parent_of(made)
-        at = self.position[user.operation.opview]
-        span = (at, at)
-        for around in takewhile(lambda op: op != home, ancestors(user)):
-            if around.name in _WHOLE:
-                span = (self.position[around.opview], self.end[around.opview])
-        return span
 
 
 def place(buffers: Sequence[SharedBuffer]) -> int:
